@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fleet/parse_json.hpp"
 #include "fleet/wire.hpp"
 #include "output/perfetto/proto.hpp"
 
@@ -231,7 +232,7 @@ bool read_slow(std::string_view bytes, const ipc::HistogramTable& table, Slow& s
     if (field->number == kSlowStack) slow.stack.emplace_back(field->bytes);
     if (field->number == kSlowHost) slow.host = field->bytes;
   }
-  return is_good && reader.is_at_end() && keys.is_whole();
+  return is_good && reader.is_at_end() && keys.is_whole() && !is_nested_too_deep(slow.fields);
 }
 
 bool has_room(const ipc::HistogramTable& table, Room room) {

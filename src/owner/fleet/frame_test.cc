@@ -26,7 +26,9 @@ Frame full_frame() {
   frame.is_last = true;
   frame.unpaired = {1, 2, 3};
   frame.table.trigger = "hist:keys=route,took.log2=32";
-  frame.table.keys = {{KeyKind::kText, "route", 0}, {KeyKind::kSigned, "delta", 0, 0}, {KeyKind::kText, "user", 0},
+  frame.table.keys = {{KeyKind::kText, "route", 0},
+                      {KeyKind::kSigned, "delta", 0, 0},
+                      {KeyKind::kText, "user", 0},
                       {KeyKind::kSteps, "took", 32, 64}};
   frame.table.values = {{"took", false, true}, {"bytes", true}, {"kept", false, false, true}};
   frame.table.rows = {{{{0, "/", {}}, {~0ull, "", {}}, {0, "", {}}, {1024, "", {}}}, 7, {1, ~0ull, 128}},
@@ -67,6 +69,15 @@ TEST(FrameTest, WhatWasEncodedIsDecoded) {
   ASSERT_TRUE(decoded) << decoded.error().message;
   EXPECT_EQ(*decoded, full_frame());
   EXPECT_EQ(*decode_frame(encode(Frame())), Frame());
+}
+
+// Whoever shows it reads and writes it as JSON, for which each level takes some of the stack.
+TEST(FrameTest, FieldsThatAreNestedWithoutEndAreRefused) {
+  Frame frame = full_frame();
+  frame.slowest[1].fields = std::string(30'000, '[') + std::string(30'000, ']');
+  EXPECT_EQ(refusal_of_frame(encode(frame)), "a frame that makes no sense");
+  frame.slowest[1].fields = R"({"text":")" + std::string(30'000, '[') + "\"}";
+  EXPECT_EQ(refusal_of_frame(encode(frame)), "") << "in a text they are no levels";
 }
 
 std::string from_hex(std::string_view hex) {

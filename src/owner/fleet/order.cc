@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fleet/parse_json.hpp"
+
 namespace landtrace::fleet {
 namespace {
 
@@ -87,7 +89,7 @@ std::string json_of(const Order& order) {
 }
 
 Result<Order> order_of(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return fail(EINVAL, "an order that makes no sense");
   try {
     Order order;

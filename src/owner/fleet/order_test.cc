@@ -57,6 +57,12 @@ TEST(OrderTest, WhatMakesNoSenseIsRefused) {
             "an order of the kind 'dance' is not known here: update this host");
 }
 
+TEST(OrderTest, WhatIsNestedWithoutEndIsRefused) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  EXPECT_EQ(refusal_of_order(R"({"id": "x", "kind": "enable", "event": "e", "probe": )" + deep + "}"),
+            "an order that makes no sense");
+}
+
 TEST(OrderTest, ASnapshotsEventIsPatternsWithCommas) {
   EXPECT_TRUE(patterns_of("")->empty());
   const auto patterns = patterns_of("job,user_events:req_*");

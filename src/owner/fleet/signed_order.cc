@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fleet/order.hpp"
+#include "fleet/parse_json.hpp"
 
 namespace landtrace::fleet {
 namespace {
@@ -17,9 +18,7 @@ constexpr std::uint64_t kLongest_ns = 31ull * 24 * 3600 * 1'000'000'000;
 
 using OrderJson = nlohmann::json;
 
-std::string text_of(const OrderJson& json) {
-  return json.dump(-1, ' ', false, OrderJson::error_handler_t::replace);
-}
+std::string text_of(const OrderJson& json) { return json.dump(-1, ' ', false, OrderJson::error_handler_t::replace); }
 
 std::string hex_of(std::string_view bytes) {
   std::string hex;
@@ -43,14 +42,14 @@ std::string bytes_of(std::string_view hex) {
 }  // namespace
 
 Result<std::string> signed_bytes(const std::string& json) {
-  OrderJson order = OrderJson::parse(json, nullptr, false);
+  OrderJson order = parse_json(json);
   if (!order.is_object()) return fail(EINVAL, "an order that makes no sense");
   order.erase(kSignature);
   return kPurpose + text_of(order);
 }
 
 Result<std::string> with_signature(const std::string& json, std::string_view signature) {
-  OrderJson order = OrderJson::parse(json, nullptr, false);
+  OrderJson order = parse_json(json);
   if (!order.is_object()) return fail(EINVAL, "an order that makes no sense");
   order[kSignature] = hex_of(signature);
   return text_of(order);
@@ -59,7 +58,7 @@ Result<std::string> with_signature(const std::string& json, std::string_view sig
 Result<std::string> verified_order(const std::string& key, const std::string& json, std::uint64_t now_ns,
                                    const Verify& verify) {
   LT_TRY(const std::string bytes, signed_bytes(json));
-  const OrderJson given = OrderJson::parse(json, nullptr, false);
+  const OrderJson given = parse_json(json);
   const auto signature = given.find(kSignature);
   if (signature == given.end() || !signature->is_string()) {
     return fail(EACCES, "it is not signed, and this host takes signed orders alone (--fleet-trust)");

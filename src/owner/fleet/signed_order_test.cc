@@ -57,6 +57,13 @@ TEST(SignedOrderTest, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal(R"({"signature":7})"), HasSubstr("not signed"));
 }
 
+// Whose bytes are made before anybody knows who has signed them.
+TEST(SignedOrderTest, WhatIsNestedWithoutEndIsRefused) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  EXPECT_THAT(refusal(R"({"signature":"","x":)" + deep + "}"), HasSubstr("no sense"));
+  EXPECT_FALSE(with_signature(R"({"x":)" + deep + "}", "op"));
+}
+
 // Each field by itself, those that this version does not know too.
 TEST(SignedOrderTest, AnyChangeIsSeen) {
   const std::string json = signed_json(order());

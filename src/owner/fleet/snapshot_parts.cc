@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fleet/parse_json.hpp"
+
 namespace landtrace::fleet {
 namespace {
 
@@ -56,7 +58,7 @@ std::string json_of(const SnapshotEnd& end) {
 }
 
 Result<SnapshotEnd> snapshot_end_of(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return fail(EBADMSG, "the end of a snapshot that makes no sense");
   try {
     SnapshotEnd end;

@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "fleet/parse_json.hpp"
+
 namespace landtrace::fleet {
 namespace {
 
@@ -17,12 +19,9 @@ Json json_of(const OrderState& order) {
   for (const Refusal& refusal : order.refusals) {
     refusals.push_back({{"event", refusal.event}, {"reason", refusal.reason}});
   }
-  return {{"id", order.id},
-          {"state", kStates[static_cast<std::size_t>(order.now)]},
-          {"events", order.events},
-          {"refusals", std::move(refusals)},
-          {"missing", order.missing},
-          {"there", order.there}};
+  return {{"id", order.id},           {"state", kStates[static_cast<std::size_t>(order.now)]},
+          {"events", order.events},   {"refusals", std::move(refusals)},
+          {"missing", order.missing}, {"there", order.there}};
 }
 
 OrderState order_state_of(const Json& json) {
@@ -35,9 +34,10 @@ OrderState order_state_of(const Json& json) {
   order.events = json.value("events", order.events);
   order.missing = json.value("missing", order.missing);
   order.there = json.value("there", order.there);
-  for (const Json& refusal : json.value("refusals", Json::array())) {
+  const auto refusals = json.find("refusals");
+  if (refusals == json.end()) return order;
+  for (const Json& refusal : *refusals)
     order.refusals.push_back({refusal.value("event", ""), refusal.value("reason", "")});
-  }
   return order;
 }
 
@@ -57,27 +57,17 @@ Labels Status::all_labels() const {
 std::string json_of(const Status& status) {
   Json orders = Json::array();
   for (const OrderState& order : status.orders) orders.push_back(json_of(order));
-  return Json{{"host", status.host},
-              {"boot", status.boot},
-              {"domain", status.domain},
-              {"labels", status.labels},
-              {"version", status.version},
-              {"started", status.started},
-              {"sequence", status.sequence},
-              {"time_ns", status.time_ns},
-              {"interval_ms", status.interval_ms},
-              {"users", status.users},
-              {"events", status.events},
-              {"enabled", status.enabled},
-              {"recorded", status.recorded},
-              {"lost", status.lost},
-              {"unsent", status.unsent},
+  return Json{{"host", status.host},         {"boot", status.boot},       {"domain", status.domain},
+              {"labels", status.labels},     {"version", status.version}, {"started", status.started},
+              {"sequence", status.sequence}, {"time_ns", status.time_ns}, {"interval_ms", status.interval_ms},
+              {"users", status.users},       {"events", status.events},   {"enabled", status.enabled},
+              {"recorded", status.recorded}, {"lost", status.lost},       {"unsent", status.unsent},
               {"orders", std::move(orders)}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<Status> status_of(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return fail(EINVAL, "a host's status that makes no sense");
   try {
     Status status;
@@ -97,7 +87,9 @@ Result<Status> status_of(const std::string& text) {
     status.recorded = json.value("recorded", status.recorded);
     status.lost = json.value("lost", status.lost);
     status.unsent = json.value("unsent", status.unsent);
-    for (const Json& order : json.value("orders", Json::array())) status.orders.push_back(order_state_of(order));
+    const auto orders = json.find("orders");
+    if (orders == json.end()) return status;
+    for (const Json& order : *orders) status.orders.push_back(order_state_of(order));
     return status;
   } catch (const Json::exception&) {
     return fail(EINVAL, "a host's status that makes no sense");

@@ -45,6 +45,17 @@ TEST(StatusTest, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(status_of(R"({"host": "h"})")->host, "h");
 }
 
+// To copy such a value takes some of the stack for each level.
+TEST(StatusTest, WhatIsNestedWithoutEndIsRefused) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  for (const std::string& json :
+       {R"({"host": "h", "orders": )" + deep + "}",
+        R"({"host": "h", "orders": [{"id": "a", "state": "ended", "refusals": )" + deep + "}]}",
+        R"({"host": "h", "of a newer version": )" + deep + "}"}) {
+    EXPECT_EQ(status_of(json).error().code, EINVAL);
+  }
+}
+
 // As metrics ten thousand names that become one take minutes.
 TEST(StatusTest, LabelsHaveNamesAndBounds) {
   Status status = full_status();
