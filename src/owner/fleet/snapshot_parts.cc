@@ -12,6 +12,8 @@ using Json = nlohmann::json;
 
 // A file's names and formats come on top of its events.
 constexpr std::uint64_t kMostFileBytes = 2 * kMostSnapshotBytes;
+// Each second one of the smallest parts that hosts send may come first.
+constexpr std::size_t kMostRanges = kMostFileBytes / kLeastPartBytes / 2;
 
 void put(std::string& out, std::uint64_t number) {
   for (unsigned shift = 0; shift < 64; shift += 8) out += static_cast<char>(number >> shift & 0xff);
@@ -92,6 +94,7 @@ bool Assembly::take_generation(std::uint64_t generation) {
   if (generation > generation_) {
     ranges_.clear();
     end_.reset();
+    there_ = 0;
   }
   generation_ = generation;
   return true;
@@ -104,29 +107,30 @@ bool Assembly::add(const SnapshotPart& part) {
   std::uint64_t end = begin + part.bytes.size();
   auto next = ranges_.upper_bound(begin);
   if (next != ranges_.begin() && std::prev(next)->second >= begin) --next;
+  const bool meets_one = next != ranges_.end() && next->first <= end;
+  if (!meets_one && ranges_.size() >= kMostRanges) return false;
   while (next != ranges_.end() && next->first <= end) {
+    there_ -= counted(next->first, next->second);
     begin = std::min(begin, next->first);
     end = std::max(end, next->second);
     next = ranges_.erase(next);
   }
   ranges_[begin] = end;
+  there_ += counted(begin, end);
   return true;
 }
 
 bool Assembly::finish(const SnapshotEnd& end) {
   if (!take_generation(end.generation)) return false;
   end_ = end;
+  there_ = 0;
+  for (const auto& [begin, behind] : ranges_) there_ += counted(begin, behind);
   return true;
 }
 
-// Within what the end says, where that is known.
-std::uint64_t Assembly::there() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [begin, end] : ranges_) {
-    const std::uint64_t most = end_ ? end_->bytes : ~0ull;
-    bytes += std::min(end, most) - std::min(begin, most);
-  }
-  return bytes;
+std::uint64_t Assembly::counted(std::uint64_t begin, std::uint64_t end) const {
+  const std::uint64_t most = end_ ? end_->bytes : ~0ull;
+  return std::min(end, most) - std::min(begin, most);
 }
 
 }  // namespace landtrace::fleet

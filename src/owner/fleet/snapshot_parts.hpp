@@ -15,6 +15,8 @@
 namespace landtrace::fleet {
 
 inline constexpr std::size_t kMostPartBytes = 256 * 1024;
+// Of a file, but for its last one, and for servers with smaller messages.
+inline constexpr std::size_t kLeastPartBytes = 16 * 1024;
 // Of one host. The oldest events are left out of what would be more.
 inline constexpr std::uint64_t kMostSnapshotBytes = 64u << 20;
 
@@ -55,21 +57,23 @@ std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = kHashOfNoth
 // Which parts of a file are there.
 class Assembly {
  public:
-  // Of a newer generation than all before: what was there is nothing any more. False: it is of an older one, or beyond
-  // what a snapshot may have, and does not count. The caller keeps the bytes.
+  // Of a newer generation than all before: what was there is nothing any more. False: it is of an older one, beyond
+  // what a snapshot may have, or one gap too many, and does not count. The caller keeps the bytes.
   bool add(const SnapshotPart& part);
   // False: of an older generation.
   bool finish(const SnapshotEnd& end);
 
-  [[nodiscard]] bool is_complete() const { return end_ && there() == end_->bytes; }
+  [[nodiscard]] bool is_complete() const { return end_ && there_ == end_->bytes; }
   [[nodiscard]] const std::optional<SnapshotEnd>& end() const { return end_; }
-  // Bytes.
-  [[nodiscard]] std::uint64_t there() const;
+  // Bytes, within what the end says, where that is known.
+  [[nodiscard]] std::uint64_t there() const { return there_; }
 
  private:
   bool take_generation(std::uint64_t generation);
+  [[nodiscard]] std::uint64_t counted(std::uint64_t begin, std::uint64_t end) const;
 
   std::uint64_t generation_ = 0;
+  std::uint64_t there_ = 0;
   std::map<std::uint64_t, std::uint64_t> ranges_;  // begin -> end; they neither meet nor overlap
   std::optional<SnapshotEnd> end_;
 };

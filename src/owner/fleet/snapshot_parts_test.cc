@@ -121,6 +121,46 @@ TEST(SnapshotPartsTest, ADiskIsNotFilledByWhoSaysThatItHasALot) {
   EXPECT_TRUE(assembly.add({1, 2 * kMostSnapshotBytes - 1, "x"}));
 }
 
+// As each of them would be walked over for each message that comes.
+TEST(SnapshotPartsTest, WhatHasGapsWithoutEndIsRefused) {
+  Assembly assembly;
+  std::uint64_t taken = 0;
+  for (std::uint64_t offset = 0; offset < 400'000; offset += 2) taken += assembly.add({1, offset, "x"}) ? 1 : 0;
+  EXPECT_LT(taken, 10'000u);
+  EXPECT_EQ(assembly.there(), taken);
+  EXPECT_TRUE(assembly.add({1, 1, std::string(2 * taken, 'y')})) << "what fills gaps is taken";
+  EXPECT_EQ(assembly.there(), 2 * taken + 1);
+  EXPECT_TRUE(assembly.finish({.generation = 1, .bytes = 2 * taken}));
+  EXPECT_TRUE(assembly.is_complete());
+}
+
+// The smallest parts that hosts send, in the worst order.
+TEST(SnapshotPartsTest, EachSecondPartMayComeFirst) {
+  constexpr std::uint64_t kSmall = 16 * 1024;
+  const std::string part(kSmall, 'x');
+  Assembly assembly;
+  EXPECT_TRUE(assembly.finish({.generation = 1, .bytes = kMostSnapshotBytes}));
+  for (const std::uint64_t first : {std::uint64_t{0}, kSmall}) {
+    for (std::uint64_t at = first; at < kMostSnapshotBytes; at += 2 * kSmall) {
+      ASSERT_TRUE(assembly.add({1, at, part}));
+    }
+  }
+  EXPECT_TRUE(assembly.is_complete());
+}
+
+TEST(SnapshotPartsTest, TheEndMayBeSaidAgainAndOtherwise) {
+  Assembly assembly;
+  EXPECT_TRUE(assembly.add({1, 0, "aaaa"}));
+  EXPECT_TRUE(assembly.add({1, 6, "aaaa"}));
+  for (const auto& [bytes, there] : {std::pair(8u, 6u), std::pair(20u, 8u), std::pair(5u, 4u), std::pair(7u, 5u)}) {
+    EXPECT_TRUE(assembly.finish({.generation = 1, .bytes = bytes}));
+    EXPECT_EQ(assembly.there(), there);
+  }
+  EXPECT_TRUE(assembly.add({1, 3, "aaaa"}));
+  EXPECT_EQ(assembly.there(), 7u);
+  EXPECT_TRUE(assembly.is_complete());
+}
+
 TEST(SnapshotPartsTest, GarbageIsRefused) {
   EXPECT_EQ(part_of_snapshot("").error().code, EBADMSG);
   EXPECT_EQ(part_of_snapshot(std::string(kPartHead, 'x')).error().code, EBADMSG);
