@@ -66,12 +66,18 @@ std::string without_users(const std::string& list) {
 std::string json_of(const Address& address) { return address_json(address).dump(); }
 
 std::string json_of(const AgentOptions& options) {
-  return Json{{"socket", options.socket},     {"address", address_json(options.address)},
-              {"host", options.host},         {"domain", options.domain},
-              {"labels", options.labels},     {"version", options.version},
-              {"left_out", options.left_out}, {"trust", options.trust},
+  return Json{{"socket", options.socket},
+              {"address", address_json(options.address)},
+              {"host", options.host},
+              {"domain", options.domain},
+              {"labels", options.labels},
+              {"version", options.version},
+              {"left_out", options.left_out},
+              {"trust", options.trust},
               {"histograms", options.histograms},
-              {"interval_ms", options.interval_ms}, {"most_bytes", options.most_bytes}}
+              {"interval_ms", options.interval_ms},
+              {"most_bytes", options.most_bytes},
+              {"ended_kept_ms", options.ended_kept_ms}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -101,6 +107,7 @@ Result<AgentOptions> agent_options_of(const std::string& text) {
     options.trust = json.value("trust", "");
     options.interval_ms = json.value("interval_ms", options.interval_ms);
     options.most_bytes = json.value("most_bytes", options.most_bytes);
+    options.ended_kept_ms = json.value("ended_kept_ms", options.ended_kept_ms);
     return options;
   } catch (const Json::exception&) {
     return fail(EINVAL, "options that make no sense");

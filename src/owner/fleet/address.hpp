@@ -11,10 +11,10 @@ namespace landtrace::fleet {
 
 struct Address {
   std::string servers;  // "nats://a:4222,nats://b" (tls://… for TLS); user and password may be in front of the host
-  std::string creds = {};    // a file with a user's JWT and seed
-  std::string ca = {};       // a file with the certificates that servers are trusted by
-  std::string cert = {};     // a file with one's own, for servers that want one
-  std::string key = {};      // … and its key
+  std::string creds = {};  // a file with a user's JWT and seed
+  std::string ca = {};     // a file with the certificates that servers are trusted by
+  std::string cert = {};   // a file with one's own, for servers that want one
+  std::string key = {};    // … and its key
 
   friend bool operator==(const Address&, const Address&) = default;
 
@@ -37,11 +37,12 @@ struct AgentOptions {
   std::string domain;
   std::string labels = {};
   std::string version = {};
-  std::vector<std::string> left_out = {};  // fields that do not travel
+  std::vector<std::string> left_out = {};    // fields that do not travel
   std::vector<std::string> histograms = {};  // patterns of events: the host's own ones of these are sent
-  std::string trust = {};                  // a file with keys: orders that they have not signed are refused
+  std::string trust = {};                    // a file with keys: orders that they have not signed are refused
   std::uint64_t interval_ms = 10'000;
-  std::uint64_t most_bytes = 16u << 20;  // that are kept while the transport is away
+  std::uint64_t most_bytes = 16u << 20;   // that are kept while the transport is away
+  std::uint64_t ended_kept_ms = 600'000;  // so long it tells of orders that have ended
 
   friend bool operator==(const AgentOptions&, const AgentOptions&) = default;
 };

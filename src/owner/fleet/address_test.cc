@@ -47,7 +47,8 @@ TEST(AddressTest, IsReadAsItWasWritten) {
                              .histograms = {"a:*"},
                              .trust = "/keys",
                              .interval_ms = 5,
-                             .most_bytes = 6};
+                             .most_bytes = 6,
+                             .ended_kept_ms = 7};
   EXPECT_EQ(*agent_options_of(json_of(options)), options);
   EXPECT_FALSE(address_of("[]"));
   EXPECT_FALSE(agent_options_of("{}"));

@@ -1,5 +1,6 @@
 #include "fleet/status.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,20 @@ std::string json_of(const Status& status) {
               {"recorded", status.recorded}, {"lost", status.lost},       {"unsent", status.unsent},
               {"orders", std::move(orders)}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_within(Status status, std::size_t most_bytes) {
+  constexpr std::size_t kFewRefusals = 4;
+  std::string json = json_of(status);
+  if (json.size() <= most_bytes) return json;
+  for (OrderState& order : status.orders) {
+    order.refusals.resize(std::min(order.refusals.size(), kFewRefusals));
+    order.there.clear();
+  }
+  for (json = json_of(status); json.size() > most_bytes && !status.orders.empty(); json = json_of(status)) {
+    status.orders.resize(status.orders.size() / 2);
+  }
+  return json;
 }
 
 Result<Status> status_of(const std::string& text) {

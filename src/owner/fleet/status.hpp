@@ -35,7 +35,7 @@ struct Status {
   std::string boot = {};
   std::string domain = {};
   Labels labels = {};
-  std::string version = {};        // of Landtrace
+  std::string version = {};   // of Landtrace
   std::uint64_t started = 0;  // when its agent began, in nanoseconds since 1970
   std::uint64_t sequence = 0;
   std::uint64_t time_ns = 0;  // since 1970
@@ -57,6 +57,9 @@ struct Status {
 };
 
 std::string json_of(const Status& status);
+// In so many bytes at most, where the rest leaves room for that: without most refusals of each order, and then without
+// orders, the last ones first.
+std::string json_within(Status status, std::size_t most_bytes);
 // EINVAL with a sentence.
 Result<Status> status_of(const std::string& json);
 

@@ -56,6 +56,22 @@ TEST(StatusTest, WhatIsNestedWithoutEndIsRefused) {
   }
 }
 
+TEST(StatusTest, WhatAMessageHasNoRoomForIsLeftOutFromTheEnd) {
+  Status status = full_status();
+  EXPECT_EQ(json_within(status, 1'000'000), json_of(status));
+  for (int i = 0; i < 1000; ++i) status.orders.push_back({"old", OrderState::Now::kEnded, 0, {}});
+  status.orders[0].refusals.assign(1000, {"u:e", "no field 'x'"});
+  const std::string json = json_within(status, 4096);
+  EXPECT_LE(json.size(), 4096u);
+  const auto read = status_of(json);
+  ASSERT_TRUE(read);
+  ASSERT_GT(read->orders.size(), 10u);
+  EXPECT_EQ(read->orders[0].id, "a");
+  EXPECT_FALSE(read->orders[0].refusals.empty());
+  EXPECT_EQ(read->orders[1], full_status().orders[1]);
+  EXPECT_TRUE(status_of(json_within(status, 1))->orders.empty());
+}
+
 // As metrics ten thousand names that become one take minutes.
 TEST(StatusTest, LabelsHaveNamesAndBounds) {
   Status status = full_status();

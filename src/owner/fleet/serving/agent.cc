@@ -1,5 +1,6 @@
 #include "fleet/serving/agent.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
-// Those that have ended are told of for so long.
-constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
 constexpr std::size_t kMostReason = 512;
 constexpr std::uint64_t kHeld_ns = 100 * kNsPerMs;
@@ -233,8 +232,7 @@ void Agent::take_order(const std::string& id, const std::string& json) {
 
 Result<void> Agent::look() {
   for (auto& [id, task] : tasks_) {
-    if (task->is_over()) continue;
-    if (arch::monotonic_ns() >= task->next_look_ns) {
+    if (!task->is_over() && arch::monotonic_ns() >= task->next_look_ns) {
       LT_CHECK(task->look());
       if (auto lines = task->lines()) link_.tell(*std::move(lines));
     }
@@ -243,9 +241,10 @@ Result<void> Agent::look() {
   return {};
 }
 
-// Its lines are told before the status that says that it has ended.
+// Also of one that was refused, which would be told of for ever. Its lines are told before the status that says that it
+// has ended.
 void Agent::end(Task& task) {
-  if (task.is_over()) return;
+  if (task.ended_ns() != 0) return;
   std::vector<Outbox::Letter> letters = task.end(wall_ns());
   if (auto lines = task.lines()) link_.tell(*std::move(lines));
   for (Outbox::Letter& letter : letters) {
@@ -314,20 +313,36 @@ void Agent::send_status() {
       status.lost += ring.stats.overrun + ring.stats.dropped;
     }
   }
-  for (const auto& [id, state] : settled_) status.orders.push_back(state);
-  for (const auto& [id, task] : tasks_) {
-    status.orders.push_back(task->state());
-    if (held_.contains(id)) status.orders.back().now = OrderState::Now::kApplied;
-  }
-  if (!own_.refusals().empty()) status.orders.push_back({kOwn, OrderState::Now::kRefused, 0, own_.refusals()});
-  // Behind its frames. Where there is no room the next one says all of it, and no frame is missing.
-  Outbox::Letter letter{subject_of(status), json_of(status), true};
+  status.orders = states();
+  // Behind last frames. Where there is no room the next one says all of it, and no frame is missing.
+  Outbox::Letter letter{subject_of(status), json_within(status, link_.most_bytes()), true};
   std::ignore = link_.send_if_room(letter);
 }
 
+// What goes on stands first, then what was refused, then what has ended, the newest of that first: a message may have
+// no room for the last ones.
+std::vector<OrderState> Agent::states() const {
+  constexpr std::uint64_t kGoesOn = ~0ull, kRefused = kGoesOn - 1;
+  std::vector<std::pair<std::uint64_t, OrderState>> ranked;
+  for (const auto& [id, state] : settled_) ranked.emplace_back(kRefused, state);
+  if (!own_.refusals().empty()) {
+    ranked.emplace_back(kRefused, OrderState{kOwn, OrderState::Now::kRefused, 0, own_.refusals()});
+  }
+  for (const auto& [id, task] : tasks_) {
+    const std::uint64_t over_ns = task->ended_ns() != 0 ? task->ended_ns() : kRefused;
+    ranked.emplace_back(task->is_over() ? over_ns : kGoesOn, task->state());
+    if (held_.contains(id)) ranked.back().second.now = OrderState::Now::kApplied;
+  }
+  std::ranges::stable_sort(ranked, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<OrderState> states;
+  for (auto& [rank, state] : ranked) states.push_back(std::move(state));
+  return states;
+}
+
 void Agent::forget_ended(std::uint64_t now_ns) {
+  const std::uint64_t kept_ns = options_.ended_kept_ms * kNsPerMs;
   std::erase_if(tasks_, [&](const auto& one) {
-    const bool is_old = one.second->ended_ns() != 0 && now_ns > one.second->ended_ns() + kEndedKept_ns;
+    const bool is_old = one.second->ended_ns() != 0 && now_ns > one.second->ended_ns() + kept_ns;
     if (is_old) passed_over_.insert(one.first);
     if (is_old) link_.count_unsent(held_.forget(one.first));
     return is_old;

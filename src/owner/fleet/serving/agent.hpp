@@ -61,6 +61,7 @@ class Agent {
   void send_frames(std::uint64_t now_ns);
   void send_own();
   void send_status();
+  [[nodiscard]] std::vector<OrderState> states() const;
   void forget_ended(std::uint64_t now_ns);
   [[nodiscard]] Labels own_labels() const;
 

@@ -165,6 +165,12 @@ std::uint64_t Link::unsent() const {
   return outbox_.dropped() + too_large_ + untold_ + given_up_;
 }
 
+std::size_t Link::most_bytes() const {
+  constexpr std::size_t kUsual = 1u << 20;
+  const std::size_t most = transport_ ? transport_->most_bytes() : 0;
+  return most > 0 ? most : kUsual;
+}
+
 std::uint64_t Link::round() {
   const std::uint64_t now_ns = arch::monotonic_ns();
   if (!transport_->is_connected() || !is_prepared()) return now_ns + kPause_ns;

@@ -60,6 +60,8 @@ class Link {
   [[nodiscard]] std::uint64_t unsent() const;
   // So many that found no room with send_if_room() never will be.
   void count_unsent(std::uint64_t letters);
+  // That a message may have; before the server has said so, what servers usually take.
+  [[nodiscard]] std::size_t most_bytes() const;
   // Nothing waits or is on its way.
   [[nodiscard]] bool has_sent_all() const;
 
