@@ -18,12 +18,20 @@ bool Outbox::put(Letter letter) {
     ++dropped_;
     return false;
   }
+  auto place = letter.is_behind_others ? behind_last_ones() : waiting_.end();
   if (const auto known = places_.find(letter.subject); known != places_.end()) {
     bytes_ -= known->second->size();
+    if (!letter.is_behind_others || place == known->second) place = std::next(known->second);
     waiting_.erase(known->second);
   }
-  remember(waiting_.insert(waiting_.end(), std::move(letter)));
+  remember(waiting_.insert(place, std::move(letter)));
   return true;
+}
+
+std::list<Outbox::Letter>::iterator Outbox::behind_last_ones() {
+  auto place = waiting_.end();
+  while (place != waiting_.begin() && !std::prev(place)->is_last) --place;
+  return place;
 }
 
 std::optional<Outbox::Letter> Outbox::take(bool has_arrived) {

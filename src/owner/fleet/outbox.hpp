@@ -17,12 +17,14 @@ class Outbox {
   struct Letter {
     std::string subject;
     std::string bytes;
-    bool is_behind_others = false;  // is sent when all that was put before it has arrived
+    bool is_behind_others = false;  // is sent when all that was taken before it has arrived
+    bool is_last = false;           // what is_behind_others is put behind it
 
     [[nodiscard]] std::size_t size() const { return subject.size() + bytes.size(); }
   };
-  // It is the last one: what was put there before it is there before it. What waits under its subject goes. False:
-  // there is no room, and what was there stays.
+  // It takes the place of what waits under its subject, so that each subject has its turn however fast all of them
+  // change; else it is the last one. What is_behind_others is the next one, but for what is_last and waits: behind all
+  // that changes it might never be sent. False: there is no room, and what was there stays.
   bool put(Letter letter);
   [[nodiscard]] bool has_room(const Letter& letter) const;
   // The one that waits longest. `has_arrived`: all that was taken before; else none that is_behind_others.
@@ -38,6 +40,7 @@ class Outbox {
 
  private:
   void remember(std::list<Letter>::iterator letter);
+  std::list<Letter>::iterator behind_last_ones();
 
   const std::size_t most_bytes_;
   std::list<Letter> waiting_;

@@ -20,16 +20,26 @@ TEST(OutboxTest, WhatWaitsLongestIsNext) {
   EXPECT_EQ(box.bytes(), 0u);
 }
 
-// Who reads the last one knows that the others are there.
-TEST(OutboxTest, OfASubjectTheNewestIsThereAndIsTheLast) {
+TEST(OutboxTest, OfASubjectTheNewestIsThereInThePlaceOfTheOlderOne) {
   Outbox box(100);
   box.put({"a", "1"});
   box.put({"b", "2"});
   box.put({"a", "333"});
   EXPECT_EQ(box.bytes(), 6u);
-  EXPECT_EQ(next(box), "b=2");
   EXPECT_EQ(next(box), "a=333");
+  EXPECT_EQ(next(box), "b=2");
   EXPECT_TRUE(box.is_empty());
+}
+
+// On a link that is slower than what changes.
+TEST(OutboxTest, EachSubjectHasItsTurnWhateverComesMeanwhile) {
+  Outbox box(100);
+  std::string taken;
+  for (int round = 0; round < 3; ++round) {
+    for (const char* const subject : {"a", "b", "c"}) box.put({subject, "1"});
+    taken += box.take()->subject;
+  }
+  EXPECT_EQ(taken, "abc");
 }
 
 TEST(OutboxTest, ItHasAnEnd) {
@@ -88,9 +98,32 @@ TEST(OutboxTest, WhetherThereIsRoomCanBeAskedWithoutBeingCounted) {
   EXPECT_EQ(box.dropped(), 0u);
 }
 
-TEST(OutboxTest, WhatIsBehindOthersWaitsUntilTheyHaveArrived) {
+// Else it would be sent only when all that changes has been, within one interval.
+TEST(OutboxTest, WhatIsBehindOthersIsBehindLastOnesAlone) {
   Outbox box(100);
   box.put({"a", "1"});
+  box.put({"status", "1", true});
+  box.put({"b", "1"});
+  box.put({"status", "2", true});
+  EXPECT_EQ(next(box), "status=2");
+  box.put({"status", "3", true});
+  box.put({"a", "last", false, true});
+  EXPECT_EQ(next(box), "status=3") << "it does not say that anything has ended";
+  box.put({"c", "1"});
+  box.put({"b", "last", false, true});
+  box.put({"status", "4", true});
+  box.put({"status", "5", true});
+  EXPECT_EQ(box.bytes(), 19u);
+  EXPECT_EQ(next(box), "a=last");
+  EXPECT_EQ(next(box), "b=last");
+  EXPECT_EQ(next(box), "status=5");
+  EXPECT_EQ(next(box), "c=1");
+  EXPECT_EQ(box.bytes(), 0u);
+}
+
+TEST(OutboxTest, WhatIsBehindOthersWaitsUntilTheyHaveArrived) {
+  Outbox box(100);
+  box.put({"a", "1", false, true});
   box.put({"status", "2", true});
   box.put({"b", "3"});
   EXPECT_EQ(box.take(true)->subject, "a");

@@ -105,7 +105,7 @@ Outbox::Letter Task::letter_of(Counted counted, std::uint64_t now_ns, bool is_la
   sent.rest = rest_of(counted);
   Frame frame = frame_of(std::move(counted), sent, now_ns);
   frame.is_last = is_last;
-  return {subject_of(frame), encode(frame)};
+  return {subject_of(frame), encode(frame), false, is_last};
 }
 
 std::vector<Outbox::Letter> Task::frames(std::uint64_t now_ns, bool is_last) {
