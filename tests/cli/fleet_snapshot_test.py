@@ -11,7 +11,7 @@ import unittest
 
 import support
 from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
-from support import PRODUCER
+from support import LANDTRACE, PRODUCER
 
 SHIFT_S = 100_000
 
@@ -56,6 +56,17 @@ class SnapshotCase(FleetCase):
         self.assertEqual(status, 0, err)
         lines = [json.loads(line) for line in out.splitlines()]
         return [line for line in lines if "event" in line and not line["event"].endswith("fleet_host")]
+
+    def pretend(self, name, *orders):
+        """Says that there is a host, as its agent would."""
+        now = time.time_ns()
+        status = {"host": name, "boot": "", "domain": "d", "labels": {}, "version": "1", "started": 1, "sequence": now,
+                  "time_ns": now, "interval_ms": 60_000, "users": 0, "events": 0, "enabled": 0, "recorded": 0, "lost": 0,
+                  "unsent": 0, "orders": list(orders)}
+        client = NatsClient(self.port)
+        client.publish(f"landtrace.d.{name}.status".encode(), json.dumps(status).encode())
+        client.ping()
+        client.close()
 
     def leftovers(self):
         return [name for name in os.listdir(self.folder) if name.startswith("fleet.dat.")]
@@ -211,6 +222,34 @@ class Snapshots(SnapshotCase):
         self.assertEqual(json.loads(self.fleet("hosts", "--json"))[0]["orders"], [])
 
 
+class Many(SnapshotCase):
+    def test_hosts_may_be_more_than_files_that_may_be_open(self):
+        """All of them begin at one moment, with the events of one that is there."""
+        host = Host(self, "a")
+        self.fleet("enable", "job")
+        host.emit(100)
+        ghosts = [f"ghost-{number}" for number in range(60)]
+        for name in ghosts:
+            self.pretend(name)
+        client = NatsClient(self.port)
+        client.subscribe(b"landtrace.*.a.snapshot.>")
+        snapshot = self.start_program("prlimit", "--nofile=40:", LANDTRACE, "fleet", "snapshot", "--json", "-o", self.file,
+                                      "--timeout", f"{support.TIMEOUT_S}s")
+        parts = []
+        self.wait_until(lambda: parts.extend(client.ping()) or (parts and parts[-1][0].endswith(b".end")))
+        for some in (parts[:1], parts[1:]):
+            for subject, payload in some:
+                for name in ghosts:
+                    client.publish(b".".join([b"landtrace.d", name.encode(), *subject.split(b".")[3:]]), payload)
+            client.ping()
+        client.close()
+        out, err = snapshot.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((snapshot.returncode, err), (0, ""))
+        hosts = {one["host"]: one["events"] for one in json.loads(out)["hosts"]}
+        self.assertEqual(hosts, dict.fromkeys(["a", *ghosts], 100))
+        self.assertEqual(len(self.events()), 6100)
+
+
 class Trouble(SnapshotCase):
     def setUp(self):
         super().setUp()
@@ -264,17 +303,6 @@ class Trouble(SnapshotCase):
         self.assertIn("landtrace: old: an order of the kind 'snapshot' is not known here\n", err)
         self.assertGreater(self.repeated, 1)
         self.assertEqual(self.leftovers(), [])
-
-    def pretend(self, name, *orders):
-        """Says that there is a host, as its agent would."""
-        now = time.time_ns()
-        status = {"host": name, "boot": "", "domain": "d", "labels": {}, "version": "1", "started": 1, "sequence": now,
-                  "time_ns": now, "interval_ms": 60_000, "users": 0, "events": 0, "enabled": 0, "recorded": 0, "lost": 0,
-                  "unsent": 0, "orders": list(orders)}
-        client = NatsClient(self.port)
-        client.publish(f"landtrace.d.{name}.status".encode(), json.dumps(status).encode())
-        client.ping()
-        client.close()
 
     def repeat(self, listens):
         orders, parts, sender = (NatsClient(self.port) for _ in range(3))

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "cli/child.hpp"
 #include "cli/failure.hpp"
@@ -18,7 +19,9 @@
 #include "cli/signals.hpp"
 #include "cli/text_output.hpp"
 #include "cli/visible.hpp"
+#include "daemon/hosted_domain.hpp"
 #include "fleet/fetched.hpp"
+#include "fleet/shares.hpp"
 #include "fleet/snapshot_merge.hpp"
 
 namespace landtrace::cli {
@@ -104,26 +107,20 @@ Result<Answers> fetch(const FleetHelper& fleet, const fleet::Order& order, const
   return read_answers(folder);
 }
 
-// A host whose files are there to be read.
+// A host's file that is there to be read. It is opened twice, for a moment: there may be more of them than files that a
+// process may have open.
 struct HostFile {
   const Fetched* fetched;
-  output::TraceDatReader reader;
+  std::string path;
+  std::uint32_t cpus;
   std::int64_t to_here_ns;  // is added to its times for those of the monotonic clock here
-  std::uint32_t most_cpus = 0;  // of the merged file, that are there for it
 };
 
-// A host with few CPUs has all of them, and what others have more than their share is shared among those.
-std::uint32_t share_cpus(std::vector<HostFile>& sources) {
-  std::vector<HostFile*> order;
-  for (HostFile& source : sources) order.push_back(&source);
-  std::ranges::stable_sort(order, {}, [](const HostFile* one) { return one->reader.cpus(); });
-  std::uint32_t given = 1;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto hosts = static_cast<std::uint32_t>(order.size() - i);
-    order[i]->most_cpus = std::min(order[i]->reader.cpus() + 1, (kMostFileCpus - given) / hosts);
-    given += order[i]->most_cpus;
-  }
-  return given;
+// The one that is there for the hosts' events comes on top of its own.
+std::vector<std::uint32_t> share_cpus(const std::vector<HostFile>& sources) {
+  std::vector<fleet::Want> wants;
+  for (const HostFile& source : sources) wants.push_back({source.fetched->host, source.cpus + 1});
+  return fleet::fair_shares(wants, kMostFileCpus - 1);
 }
 
 // Of one that did not compare its clock, by what time of day it had.
@@ -153,35 +150,49 @@ std::int64_t origin_of(const std::vector<HostFile>& sources) {
   return oldest < 0 ? (-oldest / kSecond_ns + 1) * kSecond_ns : 0;
 }
 
-Result<SnapshotText> merge(const Answers& answers, const std::string& folder, const std::string& file) {
-  SnapshotText text{.file = file, .rows = {}};
+// What cannot be read is told of in `text`.
+std::vector<HostFile> find_files(const Answers& answers, const std::string& folder, SnapshotText& text) {
   std::vector<HostFile> sources;
   for (const Fetched& fetched : answers.hosts) {
     if (fetched.file.empty() || !fetched.end) continue;
-    auto reader = output::TraceDatReader::open(folder + "/" + fetched.file);
+    const std::string path = folder + "/" + fetched.file;
+    const auto reader = output::TraceDatReader::open(path);
     if (!reader) {
       text.rows.push_back(row_of(fetched));
       text.rows.back().problem = sentence(reader.error());
       continue;
     }
-    const std::int64_t to_here_ns = to_here(*fetched.end, *reader);
-    sources.push_back({&fetched, *std::move(reader), to_here_ns});
+    sources.push_back({&fetched, path, reader->cpus(), to_here(*fetched.end, *reader)});
   }
-  const std::uint32_t cpus = share_cpus(sources);
+  return sources;
+}
+
+Result<SnapshotText> merge(const Answers& answers, const std::string& folder, const std::string& file) {
+  SnapshotText text{.file = file, .rows = {}};
+  const std::vector<HostFile> sources = find_files(answers, folder, text);
+  const std::vector<std::uint32_t> shares = share_cpus(sources);
+  const std::uint32_t cpus = std::accumulate(shares.begin(), shares.end(), 1u);
   const std::int64_t origin_ns = origin_of(sources);
+  const daemon::DescriptorLimit limit;  // the writer has a file for each CPU
   LT_TRY(output::TraceDatWriter writer,
          create_recording(file, {.cpus = 1, .spare = cpus - 1, .wall_offset_ns = WallClock::offset_now() - origin_ns}));
   fleet::SnapshotMerge merged(writer, cpus, static_cast<std::uint64_t>(answers.moment_ns + origin_ns));
   Result<void> failure;
-  for (HostFile& source : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const HostFile& source = sources[i];
     SnapshotRow row = row_of(*source.fetched);
+    auto reader = output::TraceDatReader::open(source.path);
+    if (!reader) {
+      failure = tl::unexpected<Error>(reader.error());
+      break;
+    }
     const auto taken = merged.add({.host = row.host,
                                    .domain = row.domain,
                                    .to_file_ns = source.to_here_ns + origin_ns,
                                    .bound_ns = row.bound_ns,
                                    .left = row.left,
-                                   .most_cpus = source.most_cpus},
-                                  source.reader);
+                                   .most_cpus = shares[i]},
+                                  *reader);
     if (!taken) {
       failure = tl::unexpected<Error>(taken.error());
       break;

@@ -36,7 +36,6 @@ void tell_time(natsConnection* connection, natsSubscription*, natsMsg* made, voi
 struct Source {
   Fetched fetched;
   Assembly assembly;
-  Fd file = {};
   std::uint64_t last_ns = 0;  // when something of it came
   bool is_done = false;
 };
@@ -57,10 +56,13 @@ class Fetching {
  private:
   Result<void> take(const Outbox::Letter& letter);
   Result<void> take_part(Source& source, const std::string& message);
+  // It is open for a moment: there may be more hosts than files that a process may have open.
+  [[nodiscard]] Result<Fd> open_file(const Source& source, int flags) const;
   Result<void> take_status(const Outbox::Letter& letter);
   Result<void> put_order() const;
   void give_up(std::uint64_t known_ns);
   void finish(Source& source);
+  [[nodiscard]] std::uint64_t hash_of_file(const Source& source, std::uint64_t size) const;
   static void end_with(Source& source, const std::string& problem);
   [[nodiscard]] bool is_done() const;
 
@@ -113,18 +115,23 @@ bool Fetching::is_done() const {
   return std::all_of(sources_.begin(), sources_.end(), [](const auto& one) { return one.second.is_done; });
 }
 
+Result<Fd> Fetching::open_file(const Source& source, int flags) const {
+  const std::string path = folder_ + "/" + source.fetched.file;
+  Fd file(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!file) return fail_errno("open " + path);
+  return file;
+}
+
 Result<void> Fetching::take_part(Source& source, const std::string& message) {
   const auto part = part_of_snapshot(message);
   if (!part || !source.assembly.add(*part)) return {};
-  if (!source.file) {
+  if (source.fetched.file.empty()) {
     source.fetched.file =
         fmt::format("{}.dat", std::distance(sources_.begin(), sources_.find(subject_of(source.fetched, order_.id))));
-    const std::string path = folder_ + "/" + source.fetched.file;
-    source.file = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!source.file) return fail_errno("open " + path);
   }
+  LT_TRY(const Fd file, open_file(source, O_WRONLY | O_CREAT));
   for (std::size_t done = 0; done < part->bytes.size();) {
-    const ssize_t size = ::pwrite(source.file.get(), part->bytes.data() + done, part->bytes.size() - done,
+    const ssize_t size = ::pwrite(file.get(), part->bytes.data() + done, part->bytes.size() - done,
                                   static_cast<off_t>(part->offset + done));
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return fail_errno(folder_);
@@ -158,18 +165,23 @@ void Fetching::finish(Source& source) {
   source.fetched.end = source.assembly.end();
   const SnapshotEnd& end = *source.fetched.end;
   if (end.bytes == 0) source.fetched.file.clear();
+  if (hash_of_file(source, end.bytes) != end.hash) end_with(source, "what came is not what was sent: try it again");
+}
+
+std::uint64_t Fetching::hash_of_file(const Source& source, std::uint64_t size) const {
   std::uint64_t hash = kHashOfNothing;
+  if (size == 0) return hash;
+  const auto file = open_file(source, O_RDONLY);
   std::string bytes(kMostPartBytes, '\0');
-  for (std::uint64_t at = 0; at < end.bytes;) {
-    const ssize_t size = ::pread(source.file.get(), bytes.data(), std::min<std::uint64_t>(bytes.size(), end.bytes - at),
-                                 static_cast<off_t>(at));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    hash = hash_of(std::string_view(bytes).substr(0, static_cast<std::size_t>(size)), hash);
-    at += static_cast<std::uint64_t>(size);
+  for (std::uint64_t at = 0; file && at < size;) {
+    const ssize_t read =
+        ::pread(file->get(), bytes.data(), std::min<std::uint64_t>(bytes.size(), size - at), static_cast<off_t>(at));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) break;
+    hash = hash_of(std::string_view(bytes).substr(0, static_cast<std::size_t>(read)), hash);
+    at += static_cast<std::uint64_t>(read);
   }
-  if (hash != end.hash) end_with(source, "what came is not what was sent: try it again");
-  source.file.reset();
+  return hash;
 }
 
 Result<void> Fetching::take_status(const Outbox::Letter& letter) {
