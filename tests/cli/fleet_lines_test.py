@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import threading
 import unittest
 
@@ -117,6 +118,56 @@ class Lines(OnTerminal, FleetCase):
         self.assertEqual((status, out), (1, ""))
         self.assert_one_line(err, "/nowhere")
         self.assertEqual(children(), before)
+
+    def test_what_never_came_is_counted(self):
+        """The server is away for longer than a host keeps lines."""
+        host = Host(self, "web-1")
+        tail = self.start("fleet", "tail", "job")
+        self.order_of(tail)
+        emitted = lost = 0
+        printed, said = [], []
+
+        def read(file, lines):
+            for line in file:
+                lines.append(line)
+
+        readers = [threading.Thread(target=read, args=both) for both in ((tail.stdout, printed), (tail.stderr, said))]
+        for reader in readers:
+            reader.start()
+        for pause_us in (10_000, 30_000, 100_000):  # it has to look 64 times meanwhile
+            self.kill_server()
+            emitted += host.emit(300, "--pause", pause_us)
+            self.start_server()
+            before = len(printed)
+            singles = []
+            self.wait_until(lambda: singles.append(host.emit(1)) or len(printed) > before)  # it hears its host again
+            emitted += len(singles)
+            if said:
+                break
+        tail.send_signal(signal.SIGINT)
+        status = tail.wait(timeout=support.TIMEOUT_S)
+        for reader in readers:
+            reader.join()
+        self.assertEqual(said[-1:], ["landtrace: fleet: what was printed is not all\n"])
+        for line in said[:-1]:
+            lost = int(re.fullmatch(r"landtrace: fleet: web-1: (\d+) lines never came: .*\n", line)[1])
+        self.assertEqual(len(printed) + lost, emitted)
+        self.assertEqual(status, 1)
+
+    def test_more_of_them_than_a_message_may_have_come_in_several(self):
+        self.kill_server()
+        path = os.path.join(self.folder, "nats.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"listen: 127.0.0.1:{self.port}\nmax_payload: 1024\njetstream {{ store_dir: \"{self.folder}/nats\" }}\n")
+        self.server = self.start_program("nats-server", "-c", path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_until(self.server_answers)
+        host = Host(self, "web-1")
+        tail = self.start("fleet", "tail", "job")
+        self.order_of(tail)
+        host.emit(300)
+        tail.send_signal(signal.SIGINT)
+        out, err = tail.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((tail.returncode, out.count(" job: "), err), (0, 300, ""))
 
     def order_of(self, tail):
         return re.match(r"landtrace: order ([a-z0-9]{8}): applied by", tail.stderr.readline())[1]

@@ -46,4 +46,34 @@ OwnLines own_lines(std::string_view subject, std::string_view message) {
   return own;
 }
 
+std::uint64_t lines_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+ToldLines take_lines(ToldLines& told, std::size_t most_bytes) {
+  const std::string_view lines = told.lines;
+  const auto end_of = [&](std::size_t begin) { return std::min(lines.find('\n', begin), lines.size() - 1) + 1; };
+  std::size_t begin = 0;
+  while (begin < lines.size() && end_of(begin) - begin > most_bytes) {
+    begin = end_of(begin);
+    ++told.before;
+  }
+  std::size_t end = begin;
+  while (end < lines.size() && end_of(end) - begin <= most_bytes) end = end_of(end);
+  ToldLines taken{told.subject, told.lines.substr(begin, end - begin), told.before};
+  told.before += lines_in(taken.lines);
+  told.lines.erase(0, end);
+  return taken;
+}
+
+// Who may send as one host may do so for any number of domains.
+std::uint64_t MissingLines::before(const std::string& subject, std::uint64_t before, std::string_view message) {
+  constexpr std::size_t kMostSubjects = 1u << 16;
+  if (heard_.size() >= kMostSubjects && !heard_.contains(subject)) return 0;
+  std::uint64_t& heard = heard_[subject];
+  const std::uint64_t missing = before > heard ? before - heard : 0;
+  heard = before + lines_in(message);
+  return missing;
+}
+
 }  // namespace landtrace::fleet

@@ -53,5 +53,42 @@ TEST(OwnLinesTest, WhatIsNoLineIsNone) {
   EXPECT_EQ(foreign("web-1", ""), 0u);
 }
 
+std::string taken(ToldLines& told, std::size_t most_bytes) {
+  const ToldLines some = take_lines(told, most_bytes);
+  EXPECT_EQ(some.subject, told.subject);
+  return std::to_string(some.before) + ":" + some.lines;
+}
+
+TEST(OwnLinesTest, WhatIsTooMuchForAMessageIsToldInSeveral) {
+  ToldLines told{"s", "a\nbb\nccc\n", 7};
+  EXPECT_EQ(taken(told, 5), "7:a\nbb\n");
+  EXPECT_EQ(taken(told, 5), "9:ccc\n");
+  EXPECT_TRUE(told.lines.empty());
+  EXPECT_EQ(taken(told, 5), "10:") << "also that there is no other one is told";
+}
+
+TEST(OwnLinesTest, ALineThatIsTooLongIsMissedByWhoeverHearsTheNextOne) {
+  ToldLines told{"s", "long long\na\nlong long\nlong long\n", 0};
+  EXPECT_EQ(taken(told, 5), "1:a\n");
+  EXPECT_EQ(taken(told, 5), "4:");
+  EXPECT_TRUE(told.lines.empty());
+}
+
+TEST(MissingLinesTest, AreThoseThatWereThereBefore) {
+  MissingLines missing;
+  EXPECT_EQ(missing.before("a", 0, "1\n2\n"), 0u);
+  EXPECT_EQ(missing.before("a", 2, "3\n"), 0u);
+  EXPECT_EQ(missing.before("a", 13, ""), 10u);
+  EXPECT_EQ(missing.before("a", 13, "14\n"), 0u);
+  EXPECT_EQ(missing.before("b", 1, "2\n"), 1u) << "the first ones, of another host";
+}
+
+TEST(MissingLinesTest, AnAgentThatWasStartedAnewCountsAnew) {
+  MissingLines missing;
+  missing.before("a", 100, "");
+  EXPECT_EQ(missing.before("a", 0, "1\n"), 0u);
+  EXPECT_EQ(missing.before("a", 3, "4\n"), 2u);
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

@@ -30,23 +30,38 @@ void say(const std::string& what) {
   std::fflush(stderr);
 }
 
-// Of lines that are not their host's; it is said as their number has doubled, so that nobody fills the terminal.
-class ForeignLines {
+// Lines that are not printed; it is said as their number has doubled, so that nobody fills the terminal.
+class UnprintedLines {
  public:
+  explicit UnprintedLines(const char* why) : why_(why) {}
+
   void count(const std::string& subject, std::uint64_t lines) {
+    if (lines == 0) return;
     Count& count = counts_[host_part(subject)];
+    count.host = host_in(subject);
     count.lines += lines;
-    if (lines == 0 || count.lines < 2 * count.told) return;
-    count.told = count.lines;
-    const std::string host = output::visible(host_in(subject), output::Lines::kNone);
-    say(fmt::format("{}: {} lines left out that do not name the host who sent them", host, count.lines));
+    if (count.lines >= 2 * count.told) tell(count);
   }
+  // What has not been said so far.
+  void tell_rest() {
+    for (auto& [part, count] : counts_) {
+      if (count.lines > count.told) tell(count);
+    }
+  }
+  [[nodiscard]] bool has_some() const { return !counts_.empty(); }
 
  private:
   struct Count {
+    std::string host;
     std::uint64_t lines = 0;
     std::uint64_t told = 0;
   };
+  void tell(Count& count) const {
+    count.told = count.lines;
+    say(fmt::format("{}: {} lines {}", output::visible(count.host, output::Lines::kNone), count.lines, why_));
+  }
+
+  const char* const why_;
   std::map<std::string, Count> counts_;  // by host, as in subjects
 };
 
@@ -57,7 +72,8 @@ class LinePrinter {
   Result<void> run(natsSubscription* lines);
 
  private:
-  Result<void> print(const natsMsg* message);
+  Result<void> print_until_end(natsSubscription* lines);
+  Result<void> print(natsMsg* message);
   Result<void> write(std::string_view text);
   void look_for_end();
   [[nodiscard]] bool is_ending() const { return end_ns_ != 0; }
@@ -65,7 +81,9 @@ class LinePrinter {
   const Transport& transport_;
   const Fd stop_;
   const bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
-  ForeignLines foreign_;
+  MissingLines heard_;
+  UnprintedLines missing_{"never came: a connection was away, or they were longer than a message may be"};
+  UnprintedLines foreign_{"left out that do not name the host who sent them"};
   std::uint64_t end_ns_ = 0;  // 0: it goes on
 };
 
@@ -95,14 +113,25 @@ Result<void> LinePrinter::write(std::string_view text) {
   return {};
 }
 
-Result<void> LinePrinter::print(const natsMsg* message) {
+Result<void> LinePrinter::print(natsMsg* message) {
   const std::string subject = natsMsg_GetSubject(message);
-  const OwnLines own = own_lines(subject, text_of(message));
+  const std::string text = text_of(message);
+  if (const auto before = Transport::lines_before(message)) {
+    missing_.count(subject, heard_.before(subject, *before, text));
+  }
+  const OwnLines own = own_lines(subject, text);
   foreign_.count(subject, own.foreign);
   return write(is_terminal_ ? output::visible(own.text, output::Lines::kKept) : own.text);
 }
 
 Result<void> LinePrinter::run(natsSubscription* lines) {
+  LT_CHECK(print_until_end(lines));
+  missing_.tell_rest();
+  if (missing_.has_some()) return fail(EIO, "what was printed is not all");
+  return {};
+}
+
+Result<void> LinePrinter::print_until_end(natsSubscription* lines) {
   for (;;) {
     look_for_end();
     if (is_ending() && arch::monotonic_ns() >= end_ns_) return {};

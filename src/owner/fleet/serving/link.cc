@@ -87,9 +87,7 @@ void Link::finish() {
   ring();
 }
 
-bool Link::is_empty() const {
-  return outbox_.is_empty() && parts_.empty() && told_.empty() && !has_letters_flying_;
-}
+bool Link::is_empty() const { return outbox_.is_empty() && parts_.empty() && told_.empty() && !has_letters_flying_; }
 
 bool Link::has_sent_all() const {
   const std::lock_guard lock(mutex_);
@@ -121,7 +119,7 @@ void Link::count_unsent(std::uint64_t letters) {
   given_up_ += letters;
 }
 
-void Link::tell(Outbox::Letter letter) {
+void Link::tell(ToldLines lines) {
   constexpr std::size_t kMostTold = 64;
   {
     const std::lock_guard lock(mutex_);
@@ -129,7 +127,7 @@ void Link::tell(Outbox::Letter letter) {
       told_.pop_front();
       ++untold_;
     }
-    told_.push_back(std::move(letter));
+    told_.push_back(std::move(lines));
   }
   ring();
 }
@@ -262,17 +260,22 @@ void Link::take_answers(std::uint64_t now_ns) {
   reconnects_ = reconnects;
 }
 
+std::optional<ToldLines> Link::next_lines() {
+  constexpr std::size_t kHead = 128;  // for how many there were before
+  const std::size_t most = transport_->most_bytes();
+  const std::lock_guard lock(mutex_);
+  if (told_.empty() || most <= kHead) return std::nullopt;
+  const std::uint64_t before = told_.front().before;
+  ToldLines lines = take_lines(told_.front(), most - kHead);
+  untold_ += lines.before - before;
+  if (told_.front().lines.empty()) told_.pop_front();
+  return lines;
+}
+
 bool Link::tell_one() {
-  Outbox::Letter letter;
-  {
-    const std::lock_guard lock(mutex_);
-    if (told_.empty()) return false;
-    letter = std::move(told_.front());
-    told_.pop_front();
-  }
-  const natsStatus status = natsConnection_Publish(transport_->connection(), letter.subject.c_str(),
-                                                   letter.bytes.data(), static_cast<int>(letter.bytes.size()));
-  if (status == NATS_OK) return true;
+  const auto lines = next_lines();
+  if (!lines) return false;
+  if (transport_->tell(*lines)) return true;
   const std::lock_guard lock(mutex_);
   ++untold_;
   return false;

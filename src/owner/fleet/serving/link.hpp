@@ -39,8 +39,9 @@ class Link {
   bool send(Outbox::Letter letter);
   // The same for who sends it later where there is no room: it stays, and is not counted in unsent().
   bool send_if_room(Outbox::Letter& letter);
-  // To who listens now; what waits too long is dropped, and counted in unsent().
-  void tell(Outbox::Letter letter);
+  // To who listens now; what waits too long, or is a line longer than a message may be, is dropped, and counted in
+  // unsent().
+  void tell(ToldLines lines);
   // Asks there what time it is, several times. `answered` is called in the link's thread; nullopt: nobody answers.
   using TimeAnswered = std::function<void(std::optional<ClockOffset>)>;
   void ask_for_time(std::string subject, TimeAnswered answered);
@@ -48,7 +49,7 @@ class Link {
   // clock, is dropped, and counted in unsent(). EBUSY: others wait.
   struct Parcel {
     std::string order = {};  // who wants it: without that nobody does
-    std::string subject;  // ".K" follows
+    std::string subject;     // ".K" follows
     std::string file;
     SnapshotEnd end;
     std::uint64_t until_ns = 0;
@@ -76,6 +77,7 @@ class Link {
   bool send_one(std::uint64_t now_ns);
   std::optional<Outbox::Letter> next_letter();
   bool tell_one();
+  std::optional<ToldLines> next_lines();
   void send_some_of_parcel();
   bool take_parcel();
   void put_parcel_off();
@@ -122,7 +124,7 @@ class Link {
   bool has_letters_flying_ = false;
   Outbox outbox_;
   std::deque<Outbox::Letter> parts_;  // of the frame that is being sent, before all else
-  std::deque<Outbox::Letter> told_;
+  std::deque<ToldLines> told_;
   std::deque<Parcel> parcels_;
   std::deque<std::pair<std::string, TimeAnswered>> questions_;
   std::uint64_t too_large_ = 0;

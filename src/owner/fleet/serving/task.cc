@@ -45,10 +45,15 @@ Result<void> Task::look() {
   return work_->look();
 }
 
-std::optional<Outbox::Letter> Task::lines() {
-  std::string lines = work_ ? work_->take_lines() : std::exchange(last_lines_, {});
-  if (lines.empty()) return std::nullopt;
-  return Outbox::Letter{lines_subject(options_.domain, options_.host, order_.id), std::move(lines)};
+// Behind the end also where there are none: who has not heard the last ones knows it by that.
+std::optional<ToldLines> Task::lines() {
+  if (order_.kind != Order::Kind::kTail) return std::nullopt;
+  const bool goes_on = work_ != nullptr;
+  std::string lines = goes_on ? work_->take_lines() : std::exchange(last_lines_, {});
+  if (lines.empty() && goes_on) return std::nullopt;
+  ToldLines told{lines_subject(options_.domain, options_.host, order_.id), std::move(lines), lines_};
+  lines_ += lines_in(told.lines);
+  return told;
 }
 
 bool Task::update_state() {

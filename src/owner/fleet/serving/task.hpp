@@ -9,6 +9,7 @@
 #include "event/pattern.hpp"
 #include "fleet/address.hpp"
 #include "fleet/outbox.hpp"
+#include "fleet/own_lines.hpp"
 #include "fleet/serving/agent_domain.hpp"
 
 namespace landtrace::fleet {
@@ -30,8 +31,8 @@ class Task {
   std::vector<Outbox::Letter> frames(std::uint64_t now_ns, bool is_last = false);
   // At the next call of frames(), also what has not changed until then.
   void send_all_again() { is_known_ = false; }
-  // Lines since the last call, under their subject; also the last ones, behind its end.
-  std::optional<Outbox::Letter> lines();
+  // Lines since the last call; also the last ones, behind its end.
+  std::optional<ToldLines> lines();
   // What it records, if it does that; nullptr after its end.
   [[nodiscard]] Work* recording() const { return order_.kind == Order::Kind::kEnable ? work_.get() : nullptr; }
   // True: the state is another one now.
@@ -59,8 +60,9 @@ class Task {
   const Order order_;
   OrderState state_;
   std::unique_ptr<Work> work_;
-  std::map<std::string, Sent> sent_;     // by event
+  std::map<std::string, Sent> sent_;  // by event
   std::string last_lines_;
+  std::uint64_t lines_ = 0;              // that lines() has given out
   bool is_known_ = true;                 // there, as far as it was sent
   std::vector<event::Pattern> missing_;  // of which no event was there so far
   std::uint64_t ended_ns_ = 0;

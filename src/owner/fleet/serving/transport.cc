@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "fleet/history.hpp"
 #include "fleet/subjects.hpp"
@@ -242,6 +243,27 @@ bool Transport::is_stored(const natsMsg* answer) {
   return !text.empty() && text.find("\"error\"") == std::string_view::npos;
 }
 
+Result<void> Transport::tell(const ToldLines& lines) {
+  natsMsg* made = nullptr;
+  natsStatus status =
+      natsMsg_Create(&made, lines.subject.c_str(), nullptr, lines.lines.data(), static_cast<int>(lines.lines.size()));
+  const Message message(made);
+  if (status == NATS_OK) status = natsMsgHeader_Set(made, kLinesBefore, std::to_string(lines.before).c_str());
+  if (status == NATS_OK) status = natsConnection_PublishMsg(connection_.get(), made);
+  if (status != NATS_OK) return nats_failure(lines.subject, status);
+  return {};
+}
+
+std::optional<std::uint64_t> Transport::lines_before(natsMsg* message) {
+  const char* text = nullptr;
+  std::uint64_t before = 0;
+  if (natsMsgHeader_Get(message, kLinesBefore, &text) != NATS_OK) return std::nullopt;
+  const std::string_view digits = text;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), before);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return before;
+}
+
 Result<void> Transport::publish(const std::string& subject, const std::string& bytes) {
   jsPubOptions options;
   jsPubOptions_Init(&options);
@@ -402,6 +424,5 @@ Result<void> Transport::follow(const std::string& subjects,
   }
   return {};
 }
-
 
 }  // namespace landtrace::fleet

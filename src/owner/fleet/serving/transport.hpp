@@ -9,6 +9,7 @@
 
 #include "fleet/address.hpp"
 #include "fleet/outbox.hpp"
+#include "fleet/own_lines.hpp"
 #include "fleet/serving/handles.hpp"
 
 namespace landtrace::fleet {
@@ -61,6 +62,10 @@ class Transport {
   // Sends it, and returns: the answer comes on `reply`, and is_stored() says what it means.
   Result<void> send(const std::string& subject, const std::string& reply, const std::string& bytes);
   static bool is_stored(const natsMsg* answer);
+  // To who listens now; and what such a message says of how many there were before. nullopt: it does not say that, as
+  // those of older versions.
+  Result<void> tell(const ToldLines& lines);
+  static std::optional<std::uint64_t> lines_before(natsMsg* message);
   // Returns when the stream has it. ETIMEDOUT: nobody knows.
   Result<void> publish(const std::string& subject, const std::string& bytes);
   enum class From : std::uint8_t { kFirst, kNewest };  // kNewest: of each subject the newest alone
