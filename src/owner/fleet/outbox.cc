@@ -1,5 +1,7 @@
 #include "fleet/outbox.hpp"
 
+#include <algorithm>
+
 namespace landtrace::fleet {
 
 void Outbox::remember(std::list<Letter>::iterator letter) {
@@ -46,6 +48,14 @@ std::optional<Outbox::Letter> Outbox::take(bool has_arrived) {
 void Outbox::put_back(Letter letter) {
   if (places_.contains(letter.subject)) return;
   remember(waiting_.insert(waiting_.begin(), std::move(letter)));
+}
+
+void Outbox::forget(std::uint64_t number) {
+  const auto found = std::ranges::find(waiting_, number, &Letter::number);
+  if (number == 0 || found == waiting_.end()) return;
+  bytes_ -= found->size();
+  places_.erase(found->subject);
+  waiting_.erase(found);
 }
 
 }  // namespace landtrace::fleet

@@ -19,6 +19,7 @@ class Outbox {
     std::string bytes;
     bool is_behind_others = false;  // is sent when all that was taken before it has arrived
     bool is_last = false;           // what is_behind_others is put behind it
+    std::uint64_t number = 0;       // under which it was sent already; 0: it was not
 
     [[nodiscard]] std::size_t size() const { return subject.size() + bytes.size(); }
   };
@@ -32,6 +33,8 @@ class Outbox {
   // It was not sent after all: it is the next one, unless a newer one waits. There is room for it, whatever was put
   // there meanwhile: nobody may have it any more to send it again.
   void put_back(Letter letter);
+  // It has arrived after all: it is not sent again, if it is still there.
+  void forget(std::uint64_t number);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_empty() const { return waiting_.empty(); }

@@ -98,6 +98,24 @@ TEST(OutboxTest, WhetherThereIsRoomCanBeAskedWithoutBeingCounted) {
   EXPECT_EQ(box.dropped(), 0u);
 }
 
+TEST(OutboxTest, WhatHasArrivedAfterAllIsNotSentAgain) {
+  Outbox box(100);
+  Outbox::Letter sent{"a", "1"};
+  sent.number = 7;
+  box.put({"b", "2"});
+  box.put_back(sent);
+  box.forget(0);
+  box.forget(6);
+  EXPECT_EQ(box.bytes(), 4u);
+  box.forget(7);
+  EXPECT_EQ(next(box), "b=2");
+  EXPECT_EQ(box.bytes(), 0u);
+  box.put_back(sent);
+  box.put({"a", "newer"});
+  box.forget(7);
+  EXPECT_EQ(next(box), "a=newer") << "that is another one";
+}
+
 // Else it would be sent only when all that changes has been, within one interval.
 TEST(OutboxTest, WhatIsBehindOthersIsBehindLastOnesAlone) {
   Outbox box(100);

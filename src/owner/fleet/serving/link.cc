@@ -19,6 +19,8 @@ constexpr std::uint64_t kMostParcelWait_ns = 2000 * kNsPerMs;
 constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
 // The most of the time after which a letter is sent again that the stream has not answered.
 constexpr std::uint64_t kMostPatience_ns = 8'000 * kNsPerMs;
+// A link of 64 KB a second is one that is waited for.
+constexpr std::uint64_t kNsPerByte = 1'000'000'000 / (64 * 1024);
 constexpr std::size_t kMostFlying = 256;
 constexpr std::size_t kMostFlyingBytes = 1u << 20;
 
@@ -193,7 +195,7 @@ std::uint64_t Link::round() {
 std::uint64_t Link::next_round_ns(std::uint64_t now_ns) const {
   std::uint64_t next_ns = std::min(now_ns + kLook_ns, mirror_.next_ns());
   if (parcel_) next_ns = std::min(next_ns, std::max(now_ns, parcel_waits_until_ns_));
-  if (!flying_.empty()) next_ns = std::min(next_ns, flying_.begin()->second.sent_ns + patience_ns_);
+  for (const auto& [number, flying] : flying_) next_ns = std::min(next_ns, overdue_ns(flying));
   if (pause_until_ns_ > now_ns) next_ns = std::min(next_ns, pause_until_ns_);
   return next_ns;
 }
@@ -220,38 +222,56 @@ void Link::take_back(std::uint64_t number) {
   const auto found = flying_.find(number);
   if (found == flying_.end()) return;
   is_doubtful_ = true;
-  flying_bytes_ -= found->second.letter.size();
-  const std::lock_guard lock(mutex_);
-  if (whole_of(found->second.letter.subject)) {
-    parts_.push_front(std::move(found->second.letter));
-  } else {
-    outbox_.put_back(std::move(found->second.letter));
-  }
+  Outbox::Letter letter = std::move(found->second.letter);
   flying_.erase(found);
+  flying_bytes_ -= letter.size();
+  letter.number = number;
+  const std::lock_guard lock(mutex_);
+  if (whole_of(letter.subject)) {
+    parts_.push_front(std::move(letter));
+  } else {
+    outbox_.put_back(std::move(letter));
+  }
+}
+
+// It may have been taken back, and its answer come late.
+void Link::forget(std::uint64_t number) {
+  if (const auto found = flying_.find(number); found != flying_.end()) {
+    flying_bytes_ -= found->second.letter.size();
+    flying_.erase(found);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  outbox_.forget(number);
+  std::erase_if(parts_, [&](const Outbox::Letter& part) { return part.number == number; });
+}
+
+// While others are answered it has time: a slow link has them to carry first. A large one takes its own.
+std::uint64_t Link::overdue_ns(const Flying& flying) const {
+  const std::uint64_t own_ns = flying.letter.size() * kNsPerByte;
+  return std::max(flying.sent_ns, answered_ns_) + patience_ns_ + own_ns;
 }
 
 // What was on its way when the connection ended, or has had no answer for long, may have arrived or not: it is sent
-// again, and counts once.
+// again, under its number, so that an answer to any of these times will do. It counts once.
 void Link::take_answers(std::uint64_t now_ns) {
   for (const Arrivals::Answer& answer : arrivals_->take_answers()) {
-    const auto found = flying_.find(answer.number);
-    if (found == flying_.end()) continue;
+    answered_ns_ = now_ns;
     if (!answer.is_stored) {
-      pause_until_ns_ = now_ns + kPause_ns;
+      if (flying_.contains(answer.number)) pause_until_ns_ = now_ns + kPause_ns;
       take_back(answer.number);
       continue;
     }
     is_doubtful_ = false;
     patience_ns_ = kPatience_ns;
-    flying_bytes_ -= found->second.letter.size();
-    flying_.erase(found);
+    forget(answer.number);
   }
   const std::uint64_t reconnects = transport_->reconnects();
   bool has_waited = false;
-  while (!flying_.empty()) {
-    const auto& [number, oldest] = *flying_.begin();
-    const bool is_overdue = now_ns >= oldest.sent_ns + patience_ns_;
-    if (reconnects == reconnects_ && !is_overdue) break;
+  for (auto next = flying_.begin(); next != flying_.end();) {
+    const auto& [number, flying] = *next++;
+    const bool is_overdue = now_ns >= overdue_ns(flying);
+    if (reconnects == reconnects_ && !is_overdue) continue;
     has_waited = has_waited || is_overdue;
     take_back(number);
   }
@@ -329,12 +349,15 @@ bool Link::take_parcel() {
   parcel_ = std::move(parcels_.front());
   parcels_.pop_front();
   sent_bytes_ = 0;
+  part_bytes_ = kMostPartBytes;
   parcel_waits_until_ns_ = parcel_wait_ns_ = 0;
   return true;
 }
 
-// Who refuses it may have no room for long, or give no leave to.
-void Link::put_parcel_off() {
+// Who refuses it may have no room for long, or give no leave to. Where there is no answer in time the link may be too
+// slow for so much at once.
+void Link::put_parcel_off(const Error& why) {
+  if (why.code == ETIMEDOUT) part_bytes_ = std::max(part_bytes_ / 2, kLeastPartBytes);
   parcel_wait_ns_ = std::clamp(2 * parcel_wait_ns_, kPause_ns, kMostParcelWait_ns);
   parcel_waits_until_ns_ = arch::monotonic_ns() + parcel_wait_ns_;
 }
@@ -342,19 +365,20 @@ void Link::put_parcel_off() {
 // For kParcelRound_ns or so, so that all else is sent in between. What fails is tried again.
 void Link::send_some_of_parcel() {
   if (!take_parcel() || arch::monotonic_ns() < parcel_waits_until_ns_) return;
-  const std::size_t most = std::min(kMostPartBytes, transport_->most_bytes()) - kPartHead;
+  const std::size_t most = std::min(part_bytes_, transport_->most_bytes()) - kPartHead;
   const std::uint64_t pause_ns = arch::monotonic_ns() + kParcelRound_ns;
   while (sent_bytes_ < parcel_->file.size()) {
     if (arch::monotonic_ns() > pause_ns) return;
     const SnapshotPart part{parcel_->end.generation, sent_bytes_,
                             std::string_view(parcel_->file).substr(sent_bytes_, most)};
     const std::string subject = parcel_->subject + "." + std::to_string(parcel_->end.parts);
-    if (!transport_->publish(subject, encode(part))) return put_parcel_off();
+    if (const auto sent = transport_->publish(subject, encode(part)); !sent) return put_parcel_off(sent.error());
     parcel_wait_ns_ = 0;
     sent_bytes_ += part.bytes.size();
     ++parcel_->end.parts;
   }
-  if (!transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) return put_parcel_off();
+  const auto ended = transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end));
+  if (!ended) return put_parcel_off(ended.error());
   parcel_.reset();
 }
 
@@ -389,7 +413,7 @@ bool Link::send_one(std::uint64_t now_ns) {
   if (now_ns < pause_until_ns_ || flying_.size() >= most || flying_bytes_ >= kMostFlyingBytes) return false;
   std::optional<Outbox::Letter> letter = next_letter();
   if (!letter) return false;
-  const std::uint64_t number = next_number_++;
+  const std::uint64_t number = letter->number != 0 ? letter->number : next_number_++;
   const auto sent = transport_->send(letter->subject, replies_ + "." + std::to_string(number), letter->bytes);
   flying_bytes_ += letter->size();
   flying_.emplace(number, Flying{*std::move(letter), now_ns});

@@ -74,13 +74,14 @@ class Link {
   void look_for_orders(std::uint64_t now_ns);
   void take_answers(std::uint64_t now_ns);
   void take_back(std::uint64_t number);
+  void forget(std::uint64_t number);
   bool send_one(std::uint64_t now_ns);
   std::optional<Outbox::Letter> next_letter();
   bool tell_one();
   std::optional<ToldLines> next_lines();
   void send_some_of_parcel();
   bool take_parcel();
-  void put_parcel_off();
+  void put_parcel_off(const Error& why);
   bool answer_one_question();
   [[nodiscard]] std::optional<ClockOffset> compare_clocks(const std::string& subject) const;
 
@@ -103,16 +104,19 @@ class Link {
     Outbox::Letter letter;
     std::uint64_t sent_ns = 0;
   };
-  std::map<std::uint64_t, Flying> flying_;  // by N, and so in the order in which they were sent
+  std::map<std::uint64_t, Flying> flying_;  // by N
   std::size_t flying_bytes_ = 0;
   std::uint64_t next_number_ = 1;
-  bool is_doubtful_ = true;           // the last one did not arrive: one at a time
+  bool is_doubtful_ = true;  // the last one did not arrive: one at a time
   // For an answer of the stream. It doubles where there is none: who is overloaded would have more to do.
   static constexpr std::uint64_t kPatience_ns = 2'000'000'000;
+  [[nodiscard]] std::uint64_t overdue_ns(const Flying& flying) const;
   std::uint64_t patience_ns_ = kPatience_ns;
-  std::uint64_t pause_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
-  std::optional<Parcel> parcel_;      // that is being sent
-  std::uint64_t sent_bytes_ = 0;      // of its file
+  std::uint64_t answered_ns_ = 0;            // of the monotonic clock: the last answer
+  std::uint64_t pause_until_ns_ = 0;         // of the monotonic clock: what was refused is not sent again before
+  std::optional<Parcel> parcel_;             // that is being sent
+  std::uint64_t sent_bytes_ = 0;             // of its file
+  std::size_t part_bytes_ = kMostPartBytes;  // of its next part
   std::uint64_t parcel_waits_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
   std::uint64_t parcel_wait_ns_ = 0;         // … the last time
 
