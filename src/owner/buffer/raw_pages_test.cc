@@ -51,9 +51,8 @@ class RawPagesTest : public ::testing::Test {
       std::ofstream(path, std::ios::binary)
           .write(reinterpret_cast<const char*>(pages.data()), static_cast<std::streamsize>(pages.size()));
       const auto file = trace_dat::InputFile::open(path);
-      trace_dat::PagePool pool;
-      trace_dat::CpuCursor cursor(*file, {cpu, 0, pages.size()},
-                                  static_cast<std::uint32_t>(readers_[cpu].page_bytes()), pool);
+      trace_dat::PagePool pool(static_cast<std::uint32_t>(readers_[cpu].page_bytes()));
+      trace_dat::CpuCursor cursor(*file, {cpu, 0, pages.size()}, pool);
       parse(cursor, seen);
       ::unlink(path.c_str());
     }

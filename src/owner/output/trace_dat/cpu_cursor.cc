@@ -143,7 +143,7 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
     LT_CHECK(check_size(header, page_start()));
     const std::size_t used = header.commit & kCommitMask;
     if (used > used_) {
-      PageMemory grown = pool_->take(page_size_);
+      PageMemory grown = pool_->take();
       std::byte* const events = grown.get() + kPageHeader;
       std::memcpy(events, events_, used_);
       LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, {events + used_, used - used_}, "a page"));
@@ -180,7 +180,7 @@ void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_
   const auto loaded = load_page();
   lost_ = lost;
   at_ = std::min(at, used_);
-  if (!loaded || !*loaded) {
+  if (!loaded || !*loaded || used_ < at) {
     use(std::move(before));  // which has the event's payload
     return;
   }

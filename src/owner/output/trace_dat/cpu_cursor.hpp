@@ -14,9 +14,12 @@ namespace landtrace::output::trace_dat {
 
 class CpuCursor {
  public:
-  // `file`, of which the region is unless it has a stream, and `pool`, for pages of `page_size`, must live as long.
-  CpuCursor(const InputFile& file, const CpuRegion& region, std::uint32_t page_size, PagePool& pool)
-      : file_(region.stream ? region.stream.get() : &file), region_(region), page_size_(page_size), pool_(&pool) {}
+  // `file`, of which the region is unless it has a stream, and `pool`, for pages of its size, must live as long.
+  CpuCursor(const InputFile& file, const CpuRegion& region, PagePool& pool)
+      : file_(region.stream ? region.stream.get() : &file),
+        region_(region),
+        page_size_(pool.page_size()),
+        pool_(&pool) {}
 
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
@@ -71,7 +74,7 @@ class CpuCursor {
   void add_lost(std::uint64_t count);
   // For what is read next: whoever holds the memory so far keeps it as it is.
   void renew_memory() {
-    if (page_memory_.use_count() != 1) use(pool_->take(page_size_));
+    if (page_memory_.use_count() != 1) use(pool_->take());
   }
   void use(PageMemory memory) {
     page_memory_ = std::move(memory);
@@ -107,7 +110,7 @@ class CpuCursor {
   PagePool* pool_;
   PageMemory page_memory_;  // a header, of which only the room is used, and the events
   std::byte* events_ = nullptr;
-  std::size_t used_ = 0;           // bytes of events in events_
+  std::size_t used_ = 0;  // bytes of events in events_
   std::size_t at_ = 0;
   std::uint64_t time_ns_ = 0;
   std::uint64_t lost_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,13 +12,16 @@ namespace landtrace::output::trace_dat {
 
 using PageMemory = std::shared_ptr<std::byte[]>;
 
-// All pages are of one size. Not thread-safe: whoever holds pages in another thread gives them back under the lock
-// under which they are taken.
+// All pages are of one size, and those that are given back are its own. Not thread-safe: whoever holds pages in another
+// thread gives them back under the lock under which they are taken.
 class PagePool {
  public:
+  explicit PagePool(std::uint32_t page_size) : page_size_(page_size) {}
+
+  [[nodiscard]] std::uint32_t page_size() const { return page_size_; }
   // What is in it is not cleared.
-  PageMemory take(std::size_t size) {
-    if (spare_.empty()) return PageMemory(new std::byte[size]);
+  PageMemory take() {
+    if (spare_.empty()) return PageMemory(new std::byte[page_size_]);
     PageMemory page = std::move(spare_.back());
     spare_.pop_back();
     return page;
@@ -29,6 +33,7 @@ class PagePool {
  private:
   static constexpr std::size_t kMostSpare = 64;
 
+  std::uint32_t page_size_;
   std::vector<PageMemory> spare_;
 };
 

@@ -31,7 +31,7 @@ struct TraceDatReader::State {
   // opened anew for it.
   enum class Moves { kNone, kBegun, kFinished } moves = Moves::kNone;
   bool was_left = false;  // when it was opened: whoever completes it since changes nothing of what is read
-  std::unique_ptr<PagePool> pool = std::make_unique<PagePool>();
+  std::unique_ptr<PagePool> pool;
   std::vector<const std::byte*> kept;  // by cursor: the page that the block which is being filled has already
 
   static Result<std::unique_ptr<State>> open(const std::string& path);
@@ -46,6 +46,10 @@ struct TraceDatReader::State {
   Result<Growth> look_again();
   void take_growth(State grown);
   void find_moved();
+  // Another recording may have the name by now, or a file of others.
+  [[nodiscard]] bool is_same(const State& now) const {
+    return now.contents.wall_offset_ns == contents.wall_offset_ns && now.contents.page_size == contents.page_size;
+  }
   [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
     const auto found = std::find_if(contents.regions.begin(), contents.regions.end(),
                                     [&](const trace_dat::CpuRegion& region) { return region.cpu == cpu; });
@@ -92,6 +96,7 @@ Result<void> TraceDatReader::State::read() {
   LT_CHECK(trace_dat::refuse_other_version(file, path));
   LT_TRY(contents,
          trace_dat::is_journal(file) ? trace_dat::read_unfinished(file, path) : trace_dat::read_contents(file));
+  pool = std::make_unique<PagePool>(contents.page_size);
   return {};
 }
 
@@ -100,7 +105,7 @@ void TraceDatReader::State::add_cursors() {
   const std::size_t before = cursors.size();
   for (const trace_dat::CpuRegion& region : contents.regions) {
     if (region.size == 0 || std::find(cpus.begin(), cpus.end(), region.cpu) != cpus.end()) continue;
-    cursors.emplace_back(file, region, contents.page_size, *pool);
+    cursors.emplace_back(file, region, *pool);
     cpus.push_back(region.cpu);
   }
   // The first CPU is taken from the back first, so that errors come in the order of CPUs.
@@ -136,8 +141,7 @@ void TraceDatReader::State::find_moved() {
   const auto now = open(path);
   if (!now) return;
   moves = seen;
-  // Another recording may have the name by now.
-  if ((*now)->contents.wall_offset_ns != contents.wall_offset_ns) return;
+  if (!is_same(**now)) return;
   std::shared_ptr<InputFile> finished;
   if (!(*now)->contents.is_unfinished) finished = std::make_shared<InputFile>(std::move((*now)->file));
   for (std::size_t i = 0; i < cursors.size(); ++i) {
@@ -150,6 +154,7 @@ Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   if (!contents.is_unfinished) return Growth::kComplete;
   const bool grows = trace_dat::has_writer(file);
   LT_TRY(const std::unique_ptr<State> grown, open(path));
+  if (!is_same(*grown)) return fail(ESTALE, path + " is another recording by now");
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;
     take_growth(std::move(*grown));

@@ -68,6 +68,7 @@ class TraceDatReader {
     kLeft,      // its recorder has ended without finishing it, and next() has given all that there is
     kComplete,  // it is finished; next() gives the rest
   };
+  // ESTALE: another recording has its name.
   Result<Growth> look_again();
 
   // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the
