@@ -60,7 +60,9 @@ int landtrace_reader_open(struct landtrace_reader* reader, const char* path);
 /* The same, and goes on with a recording of landtrace as long as it is written: at what is there so far
  * landtrace_reader_next() waits for more, and comes to the end when the recorder has finished the file, or has gone. Of
  * one that nobody writes it is landtrace_reader_open(). An event for the filter may come yet: that it fitted none
- * landtrace_reader_next() says at the end, as -EINVAL. */
+ * landtrace_reader_next() says at the end, as -EINVAL. Where the next recording has taken the name meanwhile, the rest
+ * is read from PATH.old; where that is another one, too, landtrace_reader_next() says so, as -ESTALE, and then comes to
+ * the end. */
 int landtrace_reader_follow(struct landtrace_reader* reader, const char* path);
 
 /* Listens to a running domain: from here on its programs record the chosen events, also those that register later. What
@@ -97,6 +99,7 @@ struct landtrace_record {
  *   0           there is none, nor will be: the end of the recording; the domain has ended; or landtrace_reader_stop()
  *   -ETIMEDOUT  live, or following: none came within `timeout_ms` (0: does not wait; negative: waits without end)
  *   -EBADMSG    the recording is damaged. One CPU's events end there: further calls give those of the others
+ *   -ESTALE     following: another recording has the name, see landtrace_reader_follow()
  *   -EBADF      nothing was opened
  *   -EPROTO     the domain's owner says what makes no sense */
 int landtrace_reader_next(struct landtrace_reader* reader, int timeout_ms, const struct landtrace_record** record);

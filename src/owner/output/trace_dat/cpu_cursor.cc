@@ -101,7 +101,7 @@ Result<bool> CpuCursor::load_page() {
     if (is_missing(after)) return false;
   }
   next_page_ = page_ + page_size_;
-  time_ns_ = header.time_ns;
+  time_ns_ = page_time_ns_ = header.time_ns;
   used_ = used;
   if (has_count) {
     add_lost(load<std::uint64_t>(events_ + used_));
@@ -150,6 +150,7 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
       if (is_held) keep_held(events_, events);
       use(std::move(grown));
       used_ = used;
+      page_time_ns_ = header.time_ns;
     }
   }
   region_.size = std::max(region_.size, size);
@@ -186,6 +187,14 @@ void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_
   }
   time_ns_ = time;
   if (is_held) keep_held(events_before, events_);
+}
+
+bool CpuCursor::is_in(const InputFile& file, const CpuRegion& region) const {
+  if (used_ == 0) return true;
+  PageHeader header{};
+  return page_ < region.size &&
+         file.read(region.offset + page_, std::as_writable_bytes(std::span(&header, 1)), "a page header") &&
+         header.time_ns == page_time_ns_;
 }
 
 void CpuCursor::keep_held(const std::byte* from, const std::byte* to) {

@@ -50,6 +50,8 @@ class CpuCursor {
   Result<bool> look_again(const CpuRegion* now, bool is_held);
   // The same events, which stand elsewhere from here on: the recording was finished.
   void move_to(const InputFile& file, const CpuRegion& region, bool is_held);
+  // Whether the region of that file can be this one: it has the page that this stands in, by its first event's time.
+  [[nodiscard]] bool is_in(const InputFile& file, const CpuRegion& region) const;
 
   // The event; its payload is valid until the next advance(), and for as long as somebody holds page().
   [[nodiscard]] const Record& record() const { return record_; }
@@ -112,6 +114,7 @@ class CpuCursor {
   std::byte* events_ = nullptr;
   std::size_t used_ = 0;  // bytes of events in events_
   std::size_t at_ = 0;
+  std::uint64_t page_time_ns_ = 0;  // of its first event
   std::uint64_t time_ns_ = 0;
   std::uint64_t lost_ = 0;
   bool is_damaged_ = false;

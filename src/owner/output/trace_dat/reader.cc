@@ -1,5 +1,8 @@
 #include "output/trace_dat/reader.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,6 +16,16 @@ using trace_dat::Contents;
 using trace_dat::CpuCursor;
 using trace_dat::InputFile;
 using trace_dat::PagePool;
+
+namespace {
+
+bool is_same_file(int a, int b) {
+  struct stat one {};
+  struct stat other {};
+  return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+}  // namespace
 
 // The cursors that stand on an event form a heap, the earliest on top. Those in `due` must move on before the
 // next event is chosen: all of them at first, then the one whose event was handed out. Those that are `at_end` have
@@ -46,10 +59,8 @@ struct TraceDatReader::State {
   Result<Growth> look_again();
   void take_growth(State grown);
   void find_moved();
-  // Another recording may have the name by now, or a file of others.
-  [[nodiscard]] bool is_same(const State& now) const {
-    return now.contents.wall_offset_ns == contents.wall_offset_ns && now.contents.page_size == contents.page_size;
-  }
+  [[nodiscard]] bool is_same(const State& now) const;
+  [[nodiscard]] Result<std::unique_ptr<State>> open_again() const;
   [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
     const auto found = std::find_if(contents.regions.begin(), contents.regions.end(),
                                     [&](const trace_dat::CpuRegion& region) { return region.cpu == cpu; });
@@ -130,6 +141,33 @@ Result<void> TraceDatReader::State::advance_due() {
   return {};
 }
 
+// Whether it is this recording. A journal is one file until it is finished; what it has become then begins as it did,
+// and has the page that each cursor stands in. Two recordings may have begun at the same offset, to the nanosecond.
+bool TraceDatReader::State::is_same(const State& now) const {
+  if (now.contents.is_unfinished) return is_same_file(now.file.fd(), file.fd());
+  if (now.contents.wall_offset_ns != contents.wall_offset_ns || now.contents.page_size != contents.page_size) {
+    return false;
+  }
+  for (std::size_t i = 0; i < cursors.size(); ++i) {
+    const auto* const region = now.region_of(cpus[i]);
+    if (region != nullptr && !cursors[i].is_in(now.file, *region)) return false;
+  }
+  return true;
+}
+
+// As it is now. Another recording may have its name, or a file of others: then it was finished, and is the older one.
+Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open_again() const {
+  auto now = open(path);
+  if (now && is_same(**now)) return now;
+  const std::string older_path = trace_dat::old_path(path);
+  auto older = open(older_path);
+  if (older && is_same(**older)) return older;
+  if (!now) return now;
+  return fail(ESTALE, fmt::format("{} is another recording by now, and {} is not the one that was being read either; "
+                                  "the rest of that is not read",
+                                  path, older_path));
+}
+
 // Events are given in order, so the page is looked for at once, and not when the other CPUs have come to their end.
 // What else has come since is left to look_again().
 void TraceDatReader::State::find_moved() {
@@ -138,10 +176,9 @@ void TraceDatReader::State::find_moved() {
   const bool has_name = trace_dat::is_at(file.fd(), path);
   const Moves seen = !has_name ? Moves::kFinished : has_begun ? Moves::kBegun : Moves::kNone;
   if (seen == moves) return;
-  const auto now = open(path);
+  const auto now = open_again();
   if (!now) return;
   moves = seen;
-  if (!is_same(**now)) return;
   std::shared_ptr<InputFile> finished;
   if (!(*now)->contents.is_unfinished) finished = std::make_shared<InputFile>(std::move((*now)->file));
   for (std::size_t i = 0; i < cursors.size(); ++i) {
@@ -153,8 +190,7 @@ void TraceDatReader::State::find_moved() {
 Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   if (!contents.is_unfinished) return Growth::kComplete;
   const bool grows = trace_dat::has_writer(file);
-  LT_TRY(const std::unique_ptr<State> grown, open(path));
-  if (!is_same(*grown)) return fail(ESTALE, path + " is another recording by now");
+  LT_TRY(const std::unique_ptr<State> grown, open_again());
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;
     take_growth(std::move(*grown));

@@ -68,7 +68,8 @@ class TraceDatReader {
     kLeft,      // its recorder has ended without finishing it, and next() has given all that there is
     kComplete,  // it is finished; next() gives the rest
   };
-  // ESTALE: another recording has its name.
+  // What has been finished and has become PATH.old since is read on from there. ESTALE: another recording has its name,
+  // and it is not PATH.old; what was lost is not counted then.
   Result<Growth> look_again();
 
   // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the
