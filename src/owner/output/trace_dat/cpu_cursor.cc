@@ -173,6 +173,10 @@ void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_
   const bool stands_in_page = next_page_ > page_;
   file_ = &file;
   region_ = region;
+  if (is_damaged_) {
+    next_page_ = region_.size;
+    return;
+  }
   if (!stands_in_page) return;
   // More of that page may have been published by now than was read. What was lost before it is known.
   PageMemory before = std::exchange(page_memory_, nullptr);

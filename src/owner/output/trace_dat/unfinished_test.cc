@@ -758,6 +758,29 @@ TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
   EXPECT_EQ(lost, 2u);
 }
 
+TEST_F(UnfinishedTest, ADamagedPageIsToldAFollowerOnce) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  writer.add_event(number_type());
+  for (std::uint32_t n = 0; n < 10; ++n) append(writer, n);
+  ASSERT_EQ(message_of(writer.publish(~0ull)), "");
+  TraceDatReader reader = this->reader();
+  reader.follow();
+  {
+    const std::string stream = trace_dat::stream_path(path_, 0);
+    std::string bytes = read_text(stream);
+    const std::size_t event = (bytes.size() - trace_dat::kStreamStart - trace_dat::kPageHeader) / 10;
+    bytes[trace_dat::kStreamStart + trace_dat::kPageHeader + 5 * event] = 1;  // too short for an event
+    const Fd fd(::open(stream.c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::pwrite(fd.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  const ReadResult damaged = read_all(reader);
+  EXPECT_EQ(damaged.records.size(), 5u);
+  EXPECT_TRUE(damaged.error);
+  ASSERT_EQ(message_of(writer.finish()), "");
+  EXPECT_EQ(reader.look_again().value(), TraceDatReader::Growth::kComplete);
+  EXPECT_THAT(more(reader), IsEmpty());
+}
+
 TEST_F(UnfinishedTest, WhatCameBehindAnEventThatWasKeptBackComesInItsOrder) {
   TraceDatWriter writer = create_writer(path_, 2);
   writer.add_event(number_type());
