@@ -49,6 +49,7 @@ Result<void> check_options(Options& options) {
 
 int export_recording(Options& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  const daemon::DescriptorLimit descriptors;
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
   if (auto known = options.what.selection.know(reader->events(), reader->cpus()); !known) {

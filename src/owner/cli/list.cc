@@ -36,6 +36,7 @@ void append_event(std::string& out, const output::EventType& type, const char* n
 }
 
 Result<void> list_file(const ListOptions& options, TextOutput& out) {
+  const daemon::DescriptorLimit descriptors;
   LT_TRY(const output::TraceDatReader reader, open_recording(options.file));
   for (const auto& [id, type] : reader.events()) {
     if (type.system == "ftrace") continue;  // the kernel's own, in every file that trace-cmd writes

@@ -5,12 +5,14 @@
 
 #include "cli/failure.hpp"
 #include "cli/standard_streams.hpp"
+#include "daemon/hosted_domain.hpp"
 #include "output/trace_dat/reader.hpp"
 #include "output/trace_dat/writer.hpp"
 
 namespace landtrace::cli {
 
-// "-" is standard input.
+// "-" is standard input. One that is not finished is a file a CPU, and twice as many are open for a moment while it is
+// followed: whoever reads one has a daemon::DescriptorLimit.
 inline Result<output::TraceDatReader> open_recording(const std::string& name) {
   if (name != "-") return output::TraceDatReader::open(name);
   LT_TRY(const StandardInput input, StandardInput::read());
@@ -22,7 +24,10 @@ inline Result<output::TraceDatWriter> create_recording(const std::string& path,
                                                        const output::TraceDatWriter::Options& options) {
   auto writer = output::TraceDatWriter::create(path, options);
   if (writer || writer.error().code != EEXIST) return writer;
-  const auto completed = output::complete_recording(path);
+  const auto completed = [&path] {
+    const daemon::DescriptorLimit descriptors;
+    return output::complete_recording(path);
+  }();
   // Its recorder may have ended meanwhile.
   if (!completed && completed.error().code != EALREADY) return writer;
   if (completed) complain(path + " had been left unfinished; it is complete now");

@@ -3,6 +3,7 @@
 #include "cli/export/killed_output.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
+#include "daemon/hosted_domain.hpp"
 #include "output/trace_dat/reader.hpp"
 #include "output/trace_dat/writer.hpp"
 
@@ -18,6 +19,7 @@ int recover_format(const std::string& path) {
 
 int recover(const std::string& file) {
   if (const std::string path = path_of_killed(file); !path.empty()) return recover_format(path);
+  const daemon::DescriptorLimit descriptors;
   const auto completed = output::complete_recording(file);
   if (!completed) {
     if (completed.error().code != EALREADY) return fail_with(kFailure, sentence(completed.error(), file));

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -85,6 +87,27 @@ TEST_F(RecoverTest, TheNextRecordingCompletesItFirst) {
   EXPECT_TRUE(create_recording(path, {}));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("had been left unfinished; it is complete now"));
   EXPECT_EQ(output::read_file_records(path).records.size(), 1u);
+}
+
+// It has each stream open twice.
+TEST_F(RecoverTest, AsManyCpusAsTheUsualLimitOfDescriptorsAreNoObstacle) {
+  constexpr std::uint32_t kCpus = 100;
+  const std::string path = dir_.file("t.dat");
+  {
+    output::TraceDatWriter writer = output::create_writer(path, kCpus);
+    for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) EXPECT_TRUE(writer.append(output::number_record(1, cpu, cpu)));
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const Fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const rlimit few{static_cast<rlim_t>(next.get()) + kCpus + kCpus / 2, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Outcome recover = run(add_recover, {"recover", path.c_str()});
+  rlimit after{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(recover.err, "landtrace: 100 events, 0 lost, in " + path + "\n");
+  EXPECT_EQ(after.rlim_cur, few.rlim_cur);
 }
 
 TEST_F(RecoverTest, WhatIsNoRecordingIsNamed) {

@@ -54,12 +54,17 @@ int report_flame(ReportOptions& options, output::TraceDatReader& reader) {
 
 int report(ReportOptions& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  daemon::DescriptorLimit descriptors;
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
   survive_closed_output();
   if (options.flame) return report_flame(options, *reader);
   std::optional<Pager> pager;
-  if (!options.printer.follow && !options.no_pager) pager.emplace();
+  if (!options.printer.follow && !options.no_pager) {
+    descriptors.restore();
+    pager.emplace();
+    descriptors.raise();
+  }
   return ReportPrinter(options.printer, options.file, std::move(*reader)).print();
 }
 

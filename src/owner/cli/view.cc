@@ -109,6 +109,7 @@ int write_page(ViewOptions& options, output::TraceDatReader& reader) {
 
 int view_recording(ViewOptions& options) {
   if (auto parsed = parse_view(options); !parsed) return fail_with(kBadUse, sentence(parsed.error()));
+  const daemon::DescriptorLimit descriptors;
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
   if (auto known = options.what.selection.know(reader->events(), reader->cpus()); !known) {

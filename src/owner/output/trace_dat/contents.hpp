@@ -46,13 +46,16 @@ struct Contents {
 // Reads everything up to the events. EBADMSG: not a trace file, or damaged; ENOTSUP: a kind that is not read
 // (the message says what to do).
 Result<Contents> read_contents(const InputFile& file);
-// The same of a recording that is not finished: `file` is its journal, and the streams are beside it.
+// The same of a recording that is not finished: `file` is its journal, and the streams are beside it. One that is there
+// and cannot be opened is an error with its name.
 Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
-// Where the pages of an unfinished recording are moved to; none where that has not begun.
-std::vector<Region> regions_begun(const std::string& path);
+// Where the pages of an unfinished recording are moved to; none where that has not begun. An error: PATH.partial cannot
+// be read.
+Result<std::vector<Region>> regions_begun(const std::string& path);
 // Whether it has; `journal` is where the recording's is.
 bool has_begun(const std::string& journal);
-// Whether there are pages of an unfinished recording that is to be at `path`, wherever its journal is.
+// Whether there are pages of an unfinished recording that is to be at `path`, wherever its journal is; or nobody can
+// tell, as PATH.partial cannot be read.
 bool has_left_pages(const std::string& path);
 // The path that an unfinished recording is to be at, whose journal is named: where that is PATH.new, beside an older
 // one, it is PATH.

@@ -40,25 +40,35 @@ struct Begun {
   Contents contents;  // without regions: it has not
 };
 
-Begun begun_at(const std::string& path) {
-  auto partial = InputFile::open(partial_path(path));
-  if (!partial) return {};
+// Null where it is not there. One that cannot be opened (another user's, or no descriptor is left) may have events.
+Result<std::shared_ptr<InputFile>> open_if_there(const std::string& path) {
+  auto file = InputFile::open(path);
+  if (file) return std::make_shared<InputFile>(*std::move(file));
+  if (file.error().code == ENOENT) return nullptr;
+  return tl::unexpected<Error>(std::move(file).error());
+}
+
+Result<Begun> begun_at(const std::string& path) {
+  LT_TRY(std::shared_ptr<InputFile> partial, open_if_there(partial_path(path)));
+  if (!partial) return Begun{};
   auto contents = read_contents(*partial);
-  if (!contents) return {};
-  return {std::make_shared<InputFile>(*std::move(partial)), *std::move(contents)};
+  if (contents) return Begun{std::move(partial), *std::move(contents)};
+  const int code = contents.error().code;
+  if (code == EBADMSG || code == ENOTSUP) return Begun{};  // it is no trace file yet, or that of others
+  return fail(code, partial_path(path) + ": " + contents.error().message);
 }
 
 }  // namespace
 
-std::vector<Region> regions_begun(const std::string& path) {
-  const Begun begun = begun_at(path);
+Result<std::vector<Region>> regions_begun(const std::string& path) {
+  LT_TRY(const Begun begun, begun_at(path));
   std::vector<Region> regions;
   for (const CpuRegion& region : begun.contents.regions) regions.push_back({region.offset, region.size});
   return regions;
 }
 
 bool has_left_pages(const std::string& path) {
-  if (!regions_begun(path).empty()) return true;
+  if (const auto regions = regions_begun(path); !regions || !regions->empty()) return true;
   for (std::uint32_t cpu = 0; cpu < kMaxCpus; ++cpu) {
     std::error_code error;
     const auto size = std::filesystem::file_size(stream_path(path, cpu), error);
@@ -107,10 +117,9 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& journ
   // First the streams: one that is not there any more has become the partial file by then.
   std::vector<std::shared_ptr<InputFile>> streams(left.cpus + left.spare);
   for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
-    auto stream = InputFile::open(stream_path(path, cpu));
-    if (stream) streams[cpu] = std::make_shared<InputFile>(*std::move(stream));
+    LT_TRY(streams[cpu], open_if_there(stream_path(path, cpu)));
   }
-  const Begun begun = begun_at(path);
+  LT_TRY(const Begun begun, begun_at(path));
   for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
     const bool is_begun = cpu < begun.contents.regions.size();
     const bool is_partial = !streams[cpu] && is_begun && begun.contents.regions[cpu].size > 0;

@@ -493,7 +493,7 @@ TEST_F(LeftBesideTest, WhoWasKilledWhileItWasCompletedLeavesItToTheNext) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::ignore = complete_recording(path_);
   });
-  ASSERT_FALSE(trace_dat::regions_begun(path_).empty());
+  ASSERT_FALSE(trace_dat::regions_begun(path_).value().empty());
   EXPECT_EQ(numbers_of(read_file_records(path_ + ".new")), left_);
   EXPECT_EQ(TraceDatWriter::create(path_, {}).error().code, EISDIR);
   fs::remove(path_ + ".old");
@@ -927,6 +927,43 @@ TEST_F(UnfinishedTest, WhatWasLeftWhenItWasOpenedStaysSo) {
   EXPECT_TRUE(from_input->was_left());
 }
 
+// Its events are neither nothing nor lost.
+TEST_F(UnfinishedTest, APartThatCannotBeOpenedIsAnErrorWithItsName) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 2);
+    append(writer, 1, 1);
+    std::ignore = writer.publish(0);
+  });
+  for (const std::string& part : {trace_dat::stream_path(path_, 1), trace_dat::partial_path(path_)}) {
+    fs::rename(part, part + ".away");
+    fs::create_directory(part);
+    EXPECT_THAT(message_of(TraceDatReader::open(path_)), HasSubstr(part));
+    EXPECT_THAT(message_of(complete_recording(path_)), HasSubstr(part));
+    fs::remove(part);
+    fs::rename(part + ".away", part);
+  }
+  EXPECT_THAT(numbers(), ElementsAre(1));
+}
+
+TEST_F(UnfinishedTest, WhereNoDescriptorIsLeftThatIsSaid) {
+  constexpr std::uint32_t kCpus = 40;
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, kCpus);
+    for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) append(writer, cpu, cpu);
+    std::ignore = writer.publish(0);
+  });
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const Fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const rlimit few{static_cast<rlim_t>(next.get()) + kCpus / 2, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto opened = TraceDatReader::open(path_);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, EMFILE);
+  EXPECT_THAT(opened.error().message, HasSubstr(path_ + ".cpu"));
+}
+
 TEST_F(MovedMeanwhileTest, WhatTookTheNameIsNotTakenForIt) {
   TraceDatWriter::Options options{.cpus = 1, .wall_offset_ns = 1'000'000'000'000};
   std::optional<TraceDatReader> reader;
@@ -1100,7 +1137,7 @@ TEST_F(UnfinishedTest, FiveHundredKillsLoseNothingThatWasPublished) {
     recorder.kill_after(std::chrono::microseconds(random() % 14'000));
     const bool is_journal = trace_dat::is_journal(trace_dat::InputFile::open(path_).value());
     ++(is_journal ? unfinished : finished);
-    if (is_journal && !trace_dat::regions_begun(path_).empty()) ++moving;
+    if (is_journal && !trace_dat::regions_begun(path_).value().empty()) ++moving;
     const Content left = check_content(path_);
     for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) {
       EXPECT_GE(left.ends[cpu], recorder.shared().published[cpu]);

@@ -598,7 +598,7 @@ Result<Completed> complete_recording(const std::string& named) {
 }
 
 Result<void> TraceDatWriter::complete_left() {
-  std::vector<Region> regions = trace_dat::regions_begun(path_);
+  LT_TRY(std::vector<Region> regions, trace_dat::regions_begun(path_));
   LT_CHECK(open_left_streams(regions));
   // Of a recorder that was killed with all events in memory.
   if (kept_older() && std::filesystem::exists(path_) && regions.empty() && !has_events()) {
