@@ -1,6 +1,7 @@
 #include "cli/export/killed_output.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -9,11 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/mapping.hpp"
 #include "cli/export/being_written.hpp"
 #include "output/chrome/writer.hpp"
 #include "output/ctf/stream.hpp"
+#include "output/ctf/writer.hpp"
 #include "output/perfetto/proto.hpp"
 #include "output/trace_dat/journal.hpp"
 
@@ -24,34 +27,62 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial";
 
+// A write takes 256 KiB and the event that filled them up, whose payload of at most 64 KiB is some times that as text:
+// more than this a recorder that was killed does not leave unfinished.
+constexpr std::size_t kMostTorn = 1024 * 1024;
+
 // Up to where it is whole, and what has to stand behind.
 struct Whole {
   std::size_t size = 0;
   std::string_view end{};
+  bool is_damaged = false;  // what is behind is no event that was being written
 };
 
-Whole whole_lines(std::string_view bytes) { return {bytes.rfind('\n') + 1}; }
+Whole whole_lines(std::string_view bytes) {
+  const std::size_t size = bytes.rfind('\n') + 1;
+  return {size, {}, bytes.size() - size > kMostTorn};
+}
+
+// Behind the last event: one that was being written, or of the end as much as had room, of whatever size.
+bool is_torn(std::string_view tail, std::string_view separator, std::string_view list_end) {
+  if (tail.starts_with(list_end) || list_end.starts_with(tail) || separator.starts_with(tail)) return true;
+  return tail.starts_with(separator) && tail.find('\n', separator.size()) == std::string_view::npos &&
+         tail.size() <= kMostTorn;
+}
 
 // A line an event, with commas between them.
 Whole whole_events(std::string_view bytes) {
+  using output::ChromeWriter;
+  constexpr std::string_view kEnd = ChromeWriter::kEndWithoutFrames;
+  constexpr std::string_view kListEnd = kEnd.substr(0, kEnd.find("]") + 2);
   std::size_t end = bytes.size();
   for (;;) {
     const std::size_t begin = bytes.substr(0, end).rfind('\n') + 1;
     const std::string_view line = bytes.substr(begin, end - begin);
     // Of the end that has no place on a full disk something may be there.
     const bool is_event = line.starts_with("{\"ph\"") && nlohmann::json::accept(line);
-    if (is_event) return {end, output::ChromeWriter::kEndWithoutFrames};
+    if (is_event) return {end, kEnd, !is_torn(bytes.substr(end), ",\n", kListEnd)};
     // The line break in front is one of these.
-    if (begin == 0) return {output::ChromeWriter::kBegin.size(), output::ChromeWriter::kEndWithoutFrames.substr(1)};
+    constexpr std::size_t kBegin = ChromeWriter::kBegin.size();
+    if (begin == 0) return {kBegin, kEnd.substr(1), !is_torn(bytes.substr(kBegin), "", kListEnd.substr(1))};
     end = begin - 1;
     if (end > 0 && bytes[end - 1] == ',') --end;
   }
 }
 
-Whole whole_packets(std::string_view bytes) {
+// `size_of` a packet at the beginning of bytes, or 0; `begins` tells whether they are the beginning of one.
+Whole whole_packets(std::string_view bytes, std::size_t (*size_of)(std::string_view),
+                    bool (*begins)(std::string_view)) {
   std::size_t at = 0;
-  while (const std::size_t size = output::proto::field_size(bytes.substr(at))) at += size;
-  return {at};
+  while (const std::size_t size = size_of(bytes.substr(at))) at += size;
+  const std::string_view rest = bytes.substr(at);
+  return {at, {}, rest.size() > kMostTorn || (!rest.empty() && !begins(rest))};
+}
+
+// All that is in a trace of perfetto's is Trace.packet.
+bool begins_field(std::string_view bytes) { return bytes.front() == '\x0a'; }
+std::size_t field_size(std::string_view bytes) {
+  return !bytes.empty() && begins_field(bytes) ? output::proto::field_size(bytes) : 0;
 }
 
 bool is_folded(std::string_view bytes) {
@@ -63,9 +94,34 @@ bool is_folded(std::string_view bytes) {
 std::optional<Whole> whole_part(std::string_view bytes) {
   if (bytes.starts_with(output::ChromeWriter::kBegin)) return whole_events(bytes);
   if (bytes.starts_with("{\"time\":") || bytes.starts_with("{\"lost\":")) return whole_lines(bytes);
-  if (output::proto::field_size(bytes) > 0) return whole_packets(bytes);
+  if (field_size(bytes) > 0) return whole_packets(bytes, field_size, begins_field);
   if (is_folded(bytes)) return whole_lines(bytes);
   return std::nullopt;
+}
+
+using Find = std::function<std::optional<Whole>(std::string_view)>;
+
+Result<Fd> open_regular(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat st {};
+  if (!fd || ::fstat(fd.get(), &st) != 0) return fail_errno(path);
+  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  return fd;
+}
+
+// EBADMSG: there is more behind it than was being written.
+Result<Whole> look(int fd, const std::string& path, const Find& find) {
+  struct stat st {};
+  if (::fstat(fd, &st) != 0) return fail_errno(path);
+  if (st.st_size == 0) return fail(ENODATA, path + ": nothing of it had been written");
+  const auto size = static_cast<std::size_t>(st.st_size);
+  LT_TRY(const Mapping bytes, Mapping::map(fd, size, Mapping::Access::kReadOnly));
+  const std::optional<Whole> whole = find({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!whole) return fail(EINVAL, path + " is of no format that can be read without its end");
+  if (!whole->is_damaged) return *whole;
+  return fail(EBADMSG, fmt::format("{0} is damaged at offset {1}: the {2} bytes from there on are no event that was "
+                                   "being written; nothing was changed, and `truncate -s {1} {0}` drops them",
+                                   path, whole->size, size - whole->size));
 }
 
 Result<void> cut(int fd, const Whole& whole) {
@@ -74,35 +130,45 @@ Result<void> cut(int fd, const Whole& whole) {
   return write_all(fd, whole.end.data(), whole.end.size());
 }
 
-Result<void> complete_file(const std::string& partial,
-                           const std::function<std::optional<Whole>(std::string_view)>& find) {
-  const Fd fd(::open(partial.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  struct stat st {};
-  if (!fd || ::fstat(fd.get(), &st) != 0) return fail_errno(partial);
-  if (st.st_size == 0) return fail(ENODATA, partial + ": nothing of it had been written");
-  std::optional<Whole> whole;
-  {
-    const auto size = static_cast<std::size_t>(st.st_size);
-    LT_TRY(const Mapping bytes, Mapping::map(fd.get(), size, Mapping::Access::kReadOnly));
-    whole = find({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  if (!whole) return fail(EINVAL, partial + " is of no format that can be read without its end");
-  return cut(fd.get(), *whole);
+Result<void> complete_file(const std::string& partial) {
+  LT_TRY(const Fd fd, open_regular(partial));
+  LT_TRY(const Whole whole, look(fd.get(), partial, whole_part));
+  return cut(fd.get(), whole);
 }
 
 // Its packets say how long they are.
-Result<void> complete_folder(const std::string& partial) {
+Whole whole_stream(std::string_view bytes) {
+  return whole_packets(bytes, output::ctf::packet_size, output::ctf::begins_packet);
+}
+
+// What somebody else has put there is left alone.
+Result<std::vector<std::string>> streams_in(const std::string& folder) {
+  std::vector<std::string> streams;
   std::error_code error;
-  if (!fs::exists(partial + "/metadata", error)) return fail(EINVAL, partial + " is no folder that was recorded");
-  for (fs::directory_iterator each(partial, error), end; !error && each != end; each.increment(error)) {
-    if (each->path().filename() == "metadata" || fs::is_empty(each->path())) continue;
-    LT_CHECK(complete_file(each->path(), [](std::string_view bytes) {
-      Whole whole;
-      while (const std::size_t size = output::ctf::packet_size(bytes.substr(whole.size))) whole.size += size;
-      return std::optional(whole);
-    }));
+  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+    const std::string name = each->path().filename();
+    const bool is_stream = output::CtfWriter::is_file(name) && name != "metadata";
+    std::error_code no_file;
+    if (is_stream && !fs::is_empty(each->path(), no_file)) streams.push_back(each->path());
   }
-  if (error) return fail(error.value(), partial + ": " + error.message());
+  if (error) return fail(error.value(), folder + ": " + error.message());
+  return streams;
+}
+
+// Nothing is changed before all of it was looked at.
+Result<void> complete_folder(const std::string& partial) {
+  const auto metadata = read_file(partial + "/metadata");
+  if (!metadata || metadata->find("tracer_name = \"landtrace\"") == std::string::npos) {
+    return fail(EINVAL, partial + " is no folder that was recorded");
+  }
+  LT_TRY(const std::vector<std::string> streams, streams_in(partial));
+  for (const bool cuts : {false, true}) {
+    for (const std::string& stream : streams) {
+      LT_TRY(const Fd fd, open_regular(stream));
+      LT_TRY(const Whole whole, look(fd.get(), stream, whole_stream));
+      if (cuts) LT_CHECK(cut(fd.get(), whole));
+    }
+  }
   return {};
 }
 
@@ -122,7 +188,7 @@ std::string path_of_killed(const std::string& named) {
 Result<void> complete_killed(const std::string& path) {
   const std::string partial = path + std::string(kPartial);
   if (is_being_written(partial)) return fail(EBUSY, path + " is being recorded");
-  LT_CHECK(fs::is_directory(partial) ? complete_folder(partial) : complete_file(partial, whole_part));
+  LT_CHECK(fs::is_directory(partial) ? complete_folder(partial) : complete_file(partial));
   if (std::rename(partial.c_str(), path.c_str()) != 0) return fail_errno(path);
   return {};
 }

@@ -1,5 +1,6 @@
 #include "cli/export/killed_output.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 
 #include "cli/export/being_written.hpp"
 #include "cli/export/output_file.hpp"
+#include "output/ctf/stream.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -72,6 +74,85 @@ TEST_F(KilledOutputTest, PacketsAreCutWhereTheLastWholeOneEnds) {
   for (std::size_t size = 0; size < packet.size(); ++size) {
     EXPECT_EQ(completed(packet + packet + packet.substr(0, size)), packet + packet);
   }
+}
+
+TEST_F(KilledOutputTest, WhatIsBehindADamagedPlaceIsNotCutOff) {
+  const std::string packet("\x0a\x03\x40\x01\x50", 5), damaged("\x12\x03\x40\x01\x50", 5);
+  const std::string line = "{\"time\":1}\n", event = R"({"ph":"i","ts":1.5,"args":{}})";
+  const std::string begin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const std::string zeros(2 << 20, '\0');
+  for (const auto& [whole, rest] :
+       {std::pair{packet + packet, damaged + packet}, std::pair{packet, zeros}, std::pair{line, zeros},
+        std::pair{begin + event, ",\nzeros\n" + event.substr(1)}, std::pair{begin, "zeros\n" + event.substr(1)}}) {
+    const std::string said = completed(whole + rest);
+    EXPECT_NE(said.find("damaged at offset " + std::to_string(whole.size())), std::string::npos) << said.substr(0, 200);
+    EXPECT_TRUE(*read_file(path() + ".partial") == whole + rest);
+    EXPECT_FALSE(std::filesystem::exists(path()));
+  }
+}
+
+class KilledFolderTest : public KilledOutputTest {
+ protected:
+  KilledFolderTest() {
+    std::filesystem::create_directory(folder());
+    put("metadata", "/* CTF 1.8 */\nenv {\n\ttracer_name = \"landtrace\";\n};\n");
+    put("channel0_0", packets());
+    put("channel0_1", packets());
+    put("channel0_2", "");
+  }
+  [[nodiscard]] std::string folder() const { return path() + ".partial"; }
+  void put(const std::string& name, const std::string& bytes) const { std::ofstream(folder() + "/" + name) << bytes; }
+  [[nodiscard]] std::string packets() const {
+    const std::string file = folder_ + "/stream";
+    {
+      Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+      output::ctf::Stream stream(std::move(fd), 0, {});
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        stream.begin_event(1, i) += "twelve bytes";
+        stream.flush();
+      }
+    }
+    return *read_file(file);
+  }
+};
+
+TEST_F(KilledFolderTest, ItsStreamsAreCutWhereTheLastWholePacketEnds) {
+  const std::string whole = packets();
+  for (const std::size_t torn : {1u, 3u, 4u, 30u, 68u, static_cast<unsigned>(whole.size()) / 3 - 1}) {
+    put("channel0_1", whole + whole.substr(0, torn));
+    put("notes.txt", "somebody's");
+    ASSERT_TRUE(complete_killed(path()));
+    EXPECT_EQ(*read_file(path() + "/channel0_0"), whole);
+    EXPECT_EQ(*read_file(path() + "/channel0_1"), whole) << torn;
+    EXPECT_EQ(*read_file(path() + "/notes.txt"), "somebody's");
+    std::filesystem::rename(path(), folder());
+  }
+}
+
+TEST_F(KilledFolderTest, WhatIsBehindADamagedPacketIsNotCutOff) {
+  const std::string whole = packets();
+  put("channel0_1", whole + whole.substr(0, 30));
+  for (const std::string stream : {"channel0_0", "channel0_2"}) {
+    std::string damaged = whole;
+    damaged[whole.size() / 3] ^= 1;
+    put(stream, damaged);
+    const auto done = complete_killed(path());
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, EBADMSG);
+    EXPECT_NE(done.error().message.find(stream + " is damaged at offset " + std::to_string(whole.size() / 3)),
+              std::string::npos)
+        << done.error().message;
+    EXPECT_EQ(*read_file(folder() + "/" + stream), damaged);
+    EXPECT_EQ(*read_file(folder() + "/channel0_1"), whole + whole.substr(0, 30));
+    put(stream, whole);
+  }
+}
+
+TEST_F(KilledFolderTest, AFolderOfOthersIsLeftAlone) {
+  put("metadata", "/* CTF 1.8 */\nenv {\n\ttracer_name = \"lttng-ust\";\n};\n");
+  put("channel0_0", "others'");
+  EXPECT_EQ(complete_killed(path()).error().code, EINVAL);
+  EXPECT_EQ(*read_file(folder() + "/channel0_0"), "others'");
 }
 
 TEST_F(KilledOutputTest, WhatCannotBeCompletedIsLeftAlone) {

@@ -20,14 +20,27 @@ constexpr std::size_t kPacketBits = 4 + 16 + 4 + 3 * 8;
 
 }  // namespace
 
-std::size_t packet_size(std::string_view bytes) {
-  if (bytes.size() < kHeadSize) return 0;
+namespace {
+
+// As its head says; 0: it is none.
+std::uint64_t told_size(std::string_view head) {
   std::uint32_t magic = 0;
   std::uint64_t bits = 0;
-  std::memcpy(&magic, bytes.data(), sizeof magic);
-  std::memcpy(&bits, bytes.data() + kPacketBits, sizeof bits);
-  const bool is_whole = magic == kMagic && bits % 8 == 0 && bits / 8 >= kHeadSize && bits / 8 <= bytes.size();
-  return is_whole ? bits / 8 : 0;
+  std::memcpy(&magic, head.data(), sizeof magic);
+  std::memcpy(&bits, head.data() + kPacketBits, sizeof bits);
+  return magic == kMagic && bits % 8 == 0 && bits / 8 >= kHeadSize ? bits / 8 : 0;
+}
+
+}  // namespace
+
+std::size_t packet_size(std::string_view bytes) {
+  const std::uint64_t size = bytes.size() < kHeadSize ? 0 : told_size(bytes);
+  return size <= bytes.size() ? size : 0;
+}
+
+bool begins_packet(std::string_view bytes) {
+  if (bytes.size() >= kHeadSize) return told_size(bytes) > bytes.size();
+  return std::memcmp(bytes.data(), &kMagic, std::min(bytes.size(), sizeof kMagic)) == 0;
 }
 
 Stream::Stream(Fd fd, std::uint32_t cpu, const Uuid& uuid)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/fd.hpp"
@@ -18,6 +19,8 @@ namespace landtrace::output::ctf {
 
 // Of the packet at the beginning of a stream's bytes, all of it; 0: there is none, or it is not whole.
 std::size_t packet_size(std::string_view bytes);
+// Whether bytes that are no whole packet are the beginning of one.
+bool begins_packet(std::string_view bytes);
 
 class Stream {
  public:
