@@ -14,6 +14,7 @@
 
 #include "base/mapping.hpp"
 #include "cli/export/being_written.hpp"
+#include "cli/export/rename.hpp"
 #include "output/chrome/writer.hpp"
 #include "output/ctf/stream.hpp"
 #include "output/ctf/writer.hpp"
@@ -109,6 +110,12 @@ Result<Fd> open_regular(const std::string& path) {
   return fd;
 }
 
+Result<Fd> open_folder(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return fail_errno(path);
+  return fd;
+}
+
 // EBADMSG: there is more behind it than was being written.
 Result<Whole> look(int fd, const std::string& path, const Find& find) {
   struct stat st {};
@@ -130,10 +137,9 @@ Result<void> cut(int fd, const Whole& whole) {
   return write_all(fd, whole.end.data(), whole.end.size());
 }
 
-Result<void> complete_file(const std::string& partial) {
-  LT_TRY(const Fd fd, open_regular(partial));
-  LT_TRY(const Whole whole, look(fd.get(), partial, whole_part));
-  return cut(fd.get(), whole);
+Result<void> complete_file(int fd, const std::string& partial) {
+  LT_TRY(const Whole whole, look(fd, partial, whole_part));
+  return cut(fd, whole);
 }
 
 // Its packets say how long they are.
@@ -185,12 +191,32 @@ std::string path_of_killed(const std::string& named) {
   return is_killed ? path : "";
 }
 
+Result<KilledOutput> KilledOutput::open(const std::string& path) {
+  std::string partial = path + std::string(kPartial);
+  auto fd = open_regular(partial);
+  if (!fd && fd.error().code == EISDIR) fd = open_folder(partial);
+  if (!fd) return tl::unexpected<Error>(std::move(fd).error());
+  if (mark_as_being_written(fd->get(), partial)) return KilledOutput(*std::move(fd), path, std::move(partial));
+  return fail(EBUSY, path + " is being recorded, or completed by another process");
+}
+
+Result<void> KilledOutput::complete() {
+  struct stat st {};
+  if (::fstat(fd_.get(), &st) != 0) return fail_errno(partial_);
+  return S_ISDIR(st.st_mode) ? complete_folder(partial_) : complete_file(fd_.get(), partial_);
+}
+
+Result<void> KilledOutput::give_name() {
+  auto renamed = rename_to_free(partial_, path_);
+  if (renamed || renamed.error().code != EEXIST) return renamed;
+  return fail(EEXIST,
+              fmt::format("{} is there by now; what was completed is {}: move one of them elsewhere", path_, partial_));
+}
+
 Result<void> complete_killed(const std::string& path) {
-  const std::string partial = path + std::string(kPartial);
-  if (is_being_written(partial)) return fail(EBUSY, path + " is being recorded");
-  LT_CHECK(fs::is_directory(partial) ? complete_folder(partial) : complete_file(partial));
-  if (std::rename(partial.c_str(), path.c_str()) != 0) return fail_errno(path);
-  return {};
+  LT_TRY(KilledOutput killed, KilledOutput::open(path));
+  LT_CHECK(killed.complete());
+  return killed.give_name();
 }
 
 }  // namespace landtrace::cli

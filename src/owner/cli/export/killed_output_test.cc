@@ -9,6 +9,7 @@
 
 #include "cli/export/being_written.hpp"
 #include "cli/export/output_file.hpp"
+#include "cli/export/output_folder.hpp"
 #include "output/ctf/stream.hpp"
 
 namespace landtrace::cli {
@@ -148,6 +149,16 @@ TEST_F(KilledFolderTest, WhatIsBehindADamagedPacketIsNotCutOff) {
   }
 }
 
+TEST_F(KilledFolderTest, ItIsNobodyElsesUntilItHasItsName) {
+  auto killed = KilledOutput::open(path());
+  ASSERT_TRUE(killed);
+  ASSERT_TRUE(killed->complete());
+  const auto any = [](const std::string&) { return true; };
+  EXPECT_EQ(OutputFolder::create_lasting(path(), any).error().code, EBUSY);
+  ASSERT_TRUE(killed->give_name());
+  EXPECT_TRUE(std::filesystem::exists(path() + "/channel0_0"));
+}
+
 TEST_F(KilledFolderTest, AFolderOfOthersIsLeftAlone) {
   put("metadata", "/* CTF 1.8 */\nenv {\n\ttracer_name = \"lttng-ust\";\n};\n");
   put("channel0_0", "others'");
@@ -161,6 +172,33 @@ TEST_F(KilledOutputTest, WhatCannotBeCompletedIsLeftAlone) {
     EXPECT_EQ(completed(bytes), path() + ".partial is of no format that can be read without its end");
     EXPECT_EQ(*read_file(path() + ".partial"), bytes);
   }
+}
+
+TEST_F(KilledOutputTest, WhatIsBeingCompletedIsNobodyElsesUntilItHasItsName) {
+  left("{\"time\":1}\n");
+  {
+    auto killed = KilledOutput::open(path());
+    ASSERT_TRUE(killed);
+    ASSERT_TRUE(killed->complete());
+    EXPECT_EQ(OutputFile::create_lasting(path(), false).error().code, EBUSY);
+    EXPECT_EQ(complete_killed(path()).error().code, EBUSY);
+    ASSERT_TRUE(killed->give_name());
+  }
+  EXPECT_EQ(*read_file(path()), "{\"time\":1}\n");
+  EXPECT_TRUE(OutputFile::create_lasting(path(), false));
+}
+
+TEST_F(KilledOutputTest, WhatHasItsNameMeanwhileStays) {
+  left("{\"time\":1}\n");
+  auto killed = KilledOutput::open(path());
+  ASSERT_TRUE(killed);
+  ASSERT_TRUE(killed->complete());
+  std::ofstream(path()) << "exported";
+  const auto named = killed->give_name();
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().code, EEXIST);
+  EXPECT_EQ(*read_file(path()), "exported");
+  EXPECT_EQ(*read_file(path() + ".partial"), "{\"time\":1}\n");
 }
 
 TEST_F(KilledOutputTest, WhatIsBeingRecordedIsNobodyElses) {

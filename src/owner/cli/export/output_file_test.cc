@@ -1,6 +1,8 @@
 #include "cli/export/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -112,6 +114,11 @@ TEST_F(OutputFileTest, AnExportedFolderLeavesTheOneThatIsRecorded) {
   ASSERT_TRUE(recorded->keep());
   EXPECT_EQ(text_of(path() + "/metadata"), "recorded");
   EXPECT_EQ(text_of(path() + ".old/metadata"), "exported");
+}
+
+bool is_being_written(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 bool was_locked = false;
