@@ -15,8 +15,8 @@ using testing::HasSubstr;
 class RecoverTest : public DomainTest {
  protected:
   // A recording whose recorder has not finished it.
-  std::string unfinished() {
-    const std::string path = dir_.file("t.dat");
+  std::string unfinished(const std::string& name = "t.dat") {
+    const std::string path = dir_.file(name);
     output::TraceDatWriter writer = output::create_writer(path, 1);
     writer.add_event(output::number_type());
     EXPECT_TRUE(writer.append(output::number_record(1, 0, 7)));
@@ -108,6 +108,13 @@ TEST_F(RecoverTest, AsManyCpusAsTheUsualLimitOfDescriptorsAreNoObstacle) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(recover.err, "landtrace: 100 events, 0 lost, in " + path + "\n");
   EXPECT_EQ(after.rlim_cur, few.rlim_cur);
+}
+
+TEST_F(RecoverTest, ARecordingMayBeCalledPartial) {
+  const std::string path = unfinished("run.partial");
+  const Outcome recover = run(add_recover, {"recover", path.c_str()});
+  EXPECT_EQ(recover.err, "landtrace: 2 events, 3 lost, in " + path + "\n");
+  EXPECT_EQ(output::read_file_records(path).records.size(), 2u);
 }
 
 TEST_F(RecoverTest, WhatIsNoRecordingIsNamed) {

@@ -185,9 +185,12 @@ std::string path_of_killed(const std::string& named) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (path.ends_with(kPartial)) path.resize(path.size() - kPartial.size());
   std::error_code error;
-  // A recording without --format has both; where an older one of its name has been removed, PATH.new.
-  const bool is_killed = !fs::exists(path, error) && fs::exists(path + std::string(kPartial), error) &&
-                         !output::trace_dat::is_journal_at(output::trace_dat::new_path(path));
+  // A recording without --format has both; where an older one of its name has been removed, PATH.new. And it may itself
+  // be called PATH.partial.
+  using output::trace_dat::is_journal_at;
+  const std::string partial = path + std::string(kPartial);
+  const bool is_killed = !fs::exists(path, error) && fs::exists(partial, error) && !is_journal_at(partial) &&
+                         !is_journal_at(output::trace_dat::new_path(path));
   return is_killed ? path : "";
 }
 
