@@ -6,6 +6,7 @@
 
 #include "cli/recording_file.hpp"
 #include "cli/test_domain.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -108,6 +109,20 @@ TEST_F(RecoverTest, AsManyCpusAsTheUsualLimitOfDescriptorsAreNoObstacle) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(recover.err, "landtrace: 100 events, 0 lost, in " + path + "\n");
   EXPECT_EQ(after.rlim_cur, few.rlim_cur);
+}
+
+TEST_F(RecoverTest, APictureOfOneThatIsNotFinishedSaysSo) {
+  const std::string path = dir_.file("t.dat");
+  {
+    output::TraceDatWriter writer = output::create_writer(path, 1);
+    writer.add_event(output::user_stack_type());
+    writer.add_event(output::number_type());
+    EXPECT_TRUE(writer.append(output::number_record(1, 0, 7)));
+  }
+  const Outcome report = run(add_report, {"report", "--flame", path.c_str()});
+  EXPECT_EQ(report.status, 0);
+  EXPECT_EQ(report.err, "landtrace: " + path + " was not finished by its recorder; `landtrace recover " + path +
+                            "` completes it\n");
 }
 
 TEST_F(RecoverTest, ARecordingMayBeCalledPartial) {

@@ -48,6 +48,7 @@ int report_flame(ReportOptions& options, output::TraceDatReader& reader) {
   const bool is_sound = exported.run([&output] { return output->written().has_value(); });
   if (auto kept = output->keep(); !kept) return output->status_of(kept.error());
   if (!output->is_standard_output()) complain(output->text(exported.events()));
+  if (reader.is_unfinished()) complain(unfinished_text(reader, options.file));
   const bool has_events = has_what_was_named(what.selection.patterns(), reader.events(), options.file);
   return is_sound && has_events ? kSuccess : kFailure;
 }
