@@ -133,6 +133,7 @@ class Killed(support.Case):
         path = partial[:-len(".partial")]
         status, _, err = self.landtrace("record", "--format", "json", "-o", path, "--", PRODUCER, "--abi", "--count", "3")
         self.assertEqual(status, 0, err)
+        self.assertIn(f"{partial}, which a recorder that was killed had left, is {path}.killed now", err)
         self.assertEqual(support.read_text(path).count("\n"), 3)
         self.assertEqual(support.read_text(path + ".killed"), left)
         self.assertFalse(os.path.exists(partial))
@@ -140,7 +141,7 @@ class Killed(support.Case):
     def test_the_next_folder_keeps_it(self):
         partial = self.kill_one("ctf", lambda path: any(name.startswith("channel") for name in os.listdir(path)))
         path = partial[:-len(".partial")]
-        for _ in range(2):  # an older one goes
+        for _ in range(2):
             status, _, err = self.landtrace("record", "--format", "ctf", "-o", path, "--", PRODUCER, "--abi", "--count", "3")
             self.assertEqual(status, 0, err)
         self.assertTrue(os.path.exists(os.path.join(path + ".killed", "metadata")))

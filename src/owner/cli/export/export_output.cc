@@ -25,6 +25,11 @@ std::string on_terminal(std::string_view text) {
   return out;
 }
 
+void say_killed(const std::string& path, const std::string& killed) {
+  if (killed.empty()) return;
+  complain(fmt::format("{}.partial, which a recorder that was killed had left, is {} now", path, killed));
+}
+
 }  // namespace
 
 Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::string& path,
@@ -34,6 +39,7 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
   if (format.make_folder == nullptr) {
     LT_TRY(OutputFile file, options.lasts ? OutputFile::create_lasting(output.path_, format.is_binary)
                                           : OutputFile::create(output.path_, not_this, format.is_binary));
+    say_killed(output.path_, file.killed());
     output.file_.emplace(std::move(file));
     output.target_ = std::make_unique<output::Target>(output.file_->fd());
     if (output.is_standard_output() && ::isatty(output.file_->fd()) == 1) output.target_->show_as(on_terminal);
@@ -45,6 +51,7 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
   }
   LT_TRY(OutputFolder folder, options.lasts ? OutputFolder::create_lasting(output.path_, format.is_file)
                                             : OutputFolder::create(output.path_, format.is_file));
+  say_killed(output.path_, folder.killed());
   output.folder_.emplace(std::move(folder));
   output.exporter_ = format.make_folder(output.folder_->fd(), options);
   return output;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/export/being_written.hpp"
+#include "cli/export/rename.hpp"
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/journal.hpp"
 
@@ -36,9 +37,9 @@ Fd open_without_name(const std::string& path) {
   return fd && ::access(place_of(fd.get()).c_str(), F_OK) == 0 ? std::move(fd) : Fd();
 }
 
-// What one that was killed has left is not lost to the next one. It is looked at with its lock: another one may have
-// begun just now.
-Result<Fd> open_lasting(const std::string& partial, const std::string& killed) {
+// What one that was killed has left is not lost to the next one: `killed` is its name then. It is looked at with its
+// lock: another one may have begun just now.
+Result<Fd> open_lasting(const std::string& path, const std::string& partial, std::string& killed) {
   constexpr int kMostTries = 10;
   for (int tries = 0; tries < kMostTries; ++tries) {
     LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_NOFOLLOW));
@@ -46,7 +47,7 @@ Result<Fd> open_lasting(const std::string& partial, const std::string& killed) {
     struct stat st {};
     if (::fstat(fd.get(), &st) != 0) return fail_errno(partial);
     if (st.st_size == 0) return fd;
-    if (::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
+    LT_TRY(killed, keep_killed(path));
   }
   return fail(EBUSY, partial + ": it is being recorded");
 }
@@ -97,9 +98,11 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
   // What is recorded into PATH, or was left by who was killed at that, is no export's.
   const std::string partial = path + (lasts ? ".partial" : ".export");
   if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
-  LT_TRY(Fd fd,
-         lasts ? open_lasting(partial, path + ".killed") : open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
-  return OutputFile(std::move(fd), path, partial, true);
+  std::string killed;
+  LT_TRY(Fd fd, lasts ? open_lasting(path, partial, killed) : open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
+  OutputFile file(std::move(fd), path, partial, true);
+  file.killed_ = std::move(killed);
+  return file;
 }
 
 OutputFile::~OutputFile() {

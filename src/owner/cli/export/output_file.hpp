@@ -16,7 +16,7 @@ class OutputFile {
   // `is_binary` is not for; and what open(2) says.
   static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary);
   // The same for what is written as it comes: it is PATH.partial from its beginning, and stays where this is killed.
-  // EBUSY: another one is writing it.
+  // EBUSY: another one is writing it. What one that was killed has left there is kept: see killed().
   static Result<OutputFile> create_lasting(const std::string& path, bool is_binary);
 
   OutputFile(OutputFile&&) noexcept = default;
@@ -29,6 +29,8 @@ class OutputFile {
   // nothing has been written.
   bool leave();
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
+  // What was left at PATH.partial when this began, by its new name; "": nothing.
+  [[nodiscard]] const std::string& killed() const { return killed_; }
 
  private:
   static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary, bool lasts);
@@ -41,6 +43,7 @@ class OutputFile {
   Fd fd_;
   std::string path_;
   std::string partial_;  // empty: it is written in its place
+  std::string killed_;
   bool has_name_ = false;
   bool has_replaced_ = false;
 };

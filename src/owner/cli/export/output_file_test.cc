@@ -144,6 +144,31 @@ TEST_F(OutputFileTest, AFolderHasItsLockUntilItHasItsPlace) {
   EXPECT_TRUE(OutputFolder::create_lasting(path(), is_any));
 }
 
+TEST_F(OutputFileTest, WhatRecordersThatWereKilledLeftIsKeptEachTime) {
+  for (const char* const text : {"first", "second", "third"}) {
+    write(path() + ".partial", text);
+    const auto file = OutputFile::create_lasting(path(), false);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(text_of(file->killed()), text);
+  }
+  EXPECT_EQ(text_of(path() + ".killed"), "first");
+  EXPECT_EQ(text_of(path() + ".killed.2"), "second");
+  EXPECT_EQ(text_of(path() + ".killed.3"), "third");
+  EXPECT_EQ(OutputFile::create_lasting(path(), false)->killed(), "");
+}
+
+TEST_F(OutputFileTest, FoldersThatRecordersThatWereKilledLeftAreKeptEachTime) {
+  for (const char* const text : {"first", "second"}) {
+    std::filesystem::create_directory(path() + ".partial");
+    write(path() + ".partial/metadata", text);
+    const auto folder = OutputFolder::create_lasting(path(), is_any);
+    ASSERT_TRUE(folder) << folder.error().message;
+    EXPECT_EQ(text_of(folder->killed() + "/metadata"), text);
+  }
+  EXPECT_EQ(text_of(path() + ".killed/metadata"), "first");
+  EXPECT_EQ(text_of(path() + ".killed.2/metadata"), "second");
+}
+
 TEST_F(OutputFileTest, AnEmptyFolderIsNotKeptInPlaceOfWhatAKilledOneLeft) {
   for (const char* const end : {".killed", ".partial"}) std::filesystem::create_directory(path() + end);
   write(path() + ".killed/metadata", "killed");

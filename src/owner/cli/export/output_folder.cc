@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/export/being_written.hpp"
+#include "cli/export/rename.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -45,17 +46,16 @@ tl::unexpected<Error> is_being_recorded(const std::string& partial) {
   return fail(EBUSY, partial + ": it is being recorded");
 }
 
-// What one that was killed has left is not lost to the next one. It is looked at with its lock: another one may have
-// begun just now.
-Result<void> keep_killed(const std::string& partial, const std::string& killed, OutputFolder::IsOurs is_ours) {
+// What one that was killed has left is not lost to the next one: its new name, or "". It is looked at with its lock:
+// another one may have begun just now.
+Result<std::string> keep_left(const std::string& path, const std::string& partial, OutputFolder::IsOurs is_ours) {
   LT_TRY(const std::vector<fs::path> files, our_files(partial, is_ours));
   const Fd left(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!left) return {};
+  if (!left) return "";
   if (!mark_as_being_written(left.get(), partial)) return is_being_recorded(partial);
-  if (files.empty()) return ::rmdir(partial.c_str()) == 0 ? Result<void>() : fail_errno(partial);
-  LT_CHECK(remove_ours(killed, is_ours));
-  if (std::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
-  return {};
+  if (!files.empty()) return keep_killed(path);
+  if (::rmdir(partial.c_str()) != 0) return fail_errno(partial);
+  return "";
 }
 
 }  // namespace
@@ -75,8 +75,9 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   LT_CHECK(our_files(path + ".old", is_ours));
   // What is recorded into PATH, or was left by who was killed at that, is no export's.
   const std::string partial = path + (lasts ? ".partial" : ".export");
+  std::string killed;
   if (lasts) {
-    LT_CHECK(keep_killed(partial, path + ".killed", is_ours));
+    LT_TRY(killed, keep_left(path, partial, is_ours));
   } else {
     LT_CHECK(remove_ours(partial, is_ours));
   }
@@ -84,7 +85,9 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   Fd fd(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return fail_errno(partial);
   if (lasts && !mark_as_being_written(fd.get(), partial)) return is_being_recorded(partial);
-  return OutputFolder(std::move(fd), std::move(path), partial, is_ours);
+  OutputFolder folder(std::move(fd), std::move(path), partial, is_ours);
+  folder.killed_ = std::move(killed);
+  return folder;
 }
 
 OutputFolder::~OutputFolder() {

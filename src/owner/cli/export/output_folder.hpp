@@ -14,8 +14,8 @@ class OutputFolder {
   // files that may be replaced.
   using IsOurs = bool (*)(const std::string& name);
   static Result<OutputFolder> create(const std::string& path, IsOurs is_ours);
-  // The same for what is written as it comes: what one that was killed has left becomes PATH.killed.
-  // EBUSY: another one is writing it.
+  // The same for what is written as it comes. EBUSY: another one is writing it. What one that was killed has left there
+  // is kept: see killed().
   static Result<OutputFolder> create_lasting(const std::string& path, IsOurs is_ours);
 
   OutputFolder(OutputFolder&&) noexcept = default;
@@ -28,6 +28,8 @@ class OutputFolder {
   // It cannot be written any more, and what there is of it stays.
   void leave() { fd_.reset(); }
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
+  // What was left at PATH.partial when this began, by its new name; "": nothing.
+  [[nodiscard]] const std::string& killed() const { return killed_; }
 
  private:
   static Result<OutputFolder> create(const std::string& path, IsOurs is_ours, bool lasts);
@@ -38,6 +40,7 @@ class OutputFolder {
   Fd fd_;
   std::string path_;
   std::string partial_;  // its name until it is kept
+  std::string killed_;
   IsOurs is_ours_;
   bool has_replaced_ = false;
 };
