@@ -42,6 +42,7 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
     say_killed(output.path_, file.killed());
     output.file_.emplace(std::move(file));
     output.target_ = std::make_unique<output::Target>(output.file_->fd());
+    if (options.lasts) output.target_->begin_again_in(output.file_->end_fd());
     if (output.is_standard_output() && ::isatty(output.file_->fd()) == 1) output.target_->show_as(on_terminal);
     output.exporter_ = format.make(*output.target_, options);
     return output;

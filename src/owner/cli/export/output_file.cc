@@ -115,12 +115,28 @@ bool OutputFile::leave() {
   return has_something && std::exchange(has_name_, false);
 }
 
+int OutputFile::end_fd() {
+  if (!partial_.empty() && !end_) end_ = open_without_name(path_);
+  return end_.get();
+}
+
+bool OutputFile::has_end() const {
+  struct stat st {};
+  return end_ && ::fstat(end_.get(), &st) == 0 && st.st_size > 0;
+}
+
 Result<void> OutputFile::keep() {
   const Fd fd = std::move(fd_);
   if (partial_.empty()) return {};
   if (!has_name_) return give_name(fd.get());
-  auto placed = move_away();
-  if (placed && ::rename(partial_.c_str(), path_.c_str()) != 0) placed = fail_errno(path_);
+  Result<void> placed;
+  if (has_end()) {
+    placed = give_name(end_.get());
+    if (placed) ::unlink(partial_.c_str());
+  } else {
+    placed = move_away();
+    if (placed && ::rename(partial_.c_str(), path_.c_str()) != 0) placed = fail_errno(path_);
+  }
   if (!placed) placed.error().message += "; what was written is " + partial_;
   return placed;
 }

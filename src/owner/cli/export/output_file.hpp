@@ -23,6 +23,9 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
+  // Of a lasting one: another file for what is written anew at its end. Where something is in it by then, keep() puts
+  // that in its place, and until then what is in the first one stays. -1: there is none, on this file system.
+  [[nodiscard]] int end_fd();
   // It is whole. On an error what is at the path stays, and one with a name keeps that.
   Result<void> keep();
   // Of a lasting one: it cannot be written any more, and what there is of it stays. False: of this nothing can stay, or
@@ -37,10 +40,12 @@ class OutputFile {
   // What is there becomes PATH.old.
   Result<void> move_away();
   Result<void> give_name(int fd);
+  [[nodiscard]] bool has_end() const;
   OutputFile(Fd fd, std::string path, std::string partial, bool has_name)
       : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)), has_name_(has_name) {}
 
   Fd fd_;
+  Fd end_;  // without a name
   std::string path_;
   std::string partial_;  // empty: it is written in its place
   std::string killed_;

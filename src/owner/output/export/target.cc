@@ -28,8 +28,12 @@ void Target::flush() {
 }
 
 void Target::begin_again() {
-  bytes_.clear();
+  flush();
   written_ = 0;
+  if (another_ >= 0) {
+    fd_ = another_;
+    return;
+  }
   if (result_ && (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0)) result_ = fail_errno("the file");
 }
 

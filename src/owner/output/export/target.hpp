@@ -29,8 +29,10 @@ class Target {
   // Whether overwrite() may be called: it is no pipe.
   [[nodiscard]] bool can_go_back() const { return can_go_back_; }
   void overwrite(std::uint64_t offset, std::string_view bytes);
-  // What was written goes; the next bytes are the first.
+  // What was written goes; the next bytes are the first. Where there is another file for them, which is empty, what was
+  // written stays as it is.
   void begin_again();
+  void begin_again_in(int another) { another_ = another; }
 
   // The first error; EPIPE: nobody reads any more. From then on nothing is written.
   [[nodiscard]] const Result<void>& result() const { return result_; }
@@ -39,6 +41,7 @@ class Target {
   static constexpr std::size_t kFull = 256 * 1024;
 
   int fd_;
+  int another_ = -1;
   bool can_go_back_;
   std::string bytes_;
   std::uint64_t written_ = 0;

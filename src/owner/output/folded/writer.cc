@@ -52,8 +52,12 @@ void FoldedWriter::checkpoint() {
   }
 }
 
+// Until all of the end is in its file, all counts are in the one that there is.
 void FoldedWriter::end() {
-  if (!told_.empty()) target_.begin_again();
+  if (!told_.empty()) {
+    checkpoint();
+    target_.begin_again();
+  }
   for (const auto& [line, count] : folded()) {
     target_.bytes() += fmt::format("{} {}\n", line, count);
     target_.flush_if_full();
