@@ -1032,7 +1032,6 @@ class KilledRecorder {
   static constexpr std::uint32_t kCpus = 3;
   struct Shared {
     std::uint32_t published[kCpus];  // the numbers below this one, of that CPU
-    std::uint32_t ended;
   };
 
   KilledRecorder(std::string path, std::uint32_t seed) : path_(std::move(path)), random_(seed) {
@@ -1041,8 +1040,43 @@ class KilledRecorder {
   }
   ~KilledRecorder() { ::munmap(shared_, sizeof(Shared)); }
 
+  // Once it has something to lose. False: it ended before that.
+  bool kill_after(std::chrono::microseconds time) {
+    const pid_t child = start(false);
+    bool has_ended = false;
+    while (__atomic_load_n(&shared_->published[0], __ATOMIC_ACQUIRE) == 0 && !has_ended) {
+      has_ended = ::waitpid(child, nullptr, WNOHANG) == child;
+      ::usleep(100);
+    }
+    if (has_ended) return __atomic_load_n(&shared_->published[0], __ATOMIC_ACQUIRE) != 0;
+    ::usleep(static_cast<useconds_t>(time.count()));
+    ::kill(child, SIGKILL);
+    return ::waitpid(child, nullptr, 0) == child;
+  }
+  // When some pages have been moved to their place, and others have not.
+  bool kill_while_it_moves() {
+    int status = 0;
+    ::waitpid(start(true), &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
+  }
+  bool run_to_its_end() {
+    int status = 0;
+    ::waitpid(start(false), &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+  [[nodiscard]] const Shared& shared() const { return *shared_; }
+
+ private:
+  pid_t start(bool dies_while_it_moves) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    run(dies_while_it_moves);
+    ::_exit(0);
+  }
+
   // Numbers grow by one with each event of a CPU, also those that are missed.
-  void run() {
+  void run(bool dies_while_it_moves) {
     TraceDatWriter writer = create_writer(path_, kCpus);
     writer.add_event(number_type());
     std::uint32_t next[kCpus] = {};
@@ -1059,29 +1093,26 @@ class KilledRecorder {
       writer.set_task(round, {"app", 1});
       std::ignore = writer.publish(time);
       for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) {
-        __atomic_store_n(&shared_->published[cpu], next[cpu], __ATOMIC_RELEASE);  // pairs with the load in kill_after()
+        // Pairs with the loads in kill_after().
+        __atomic_store_n(&shared_->published[cpu], next[cpu], __ATOMIC_RELEASE);
       }
     }
+    if (dies_while_it_moves) die_beyond_streams();
     std::ignore = writer.finish();
-    shared_->ended = 1;
   }
-
-  void kill_after(std::chrono::microseconds time) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      run();
-      ::_exit(0);
+  // The finished file is larger than each of the streams is.
+  void die_beyond_streams() const {
+    std::uintmax_t largest = 0;
+    for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) {
+      largest = std::max(largest, fs::file_size(trace_dat::stream_path(path_, cpu)));
     }
-    // Once it has something to lose.
-    while (__atomic_load_n(&shared_->published[0], __ATOMIC_ACQUIRE) == 0) ::usleep(100);
-    ::usleep(static_cast<useconds_t>(time.count()));
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{largest + trace_dat::kPageSize, largest + trace_dat::kPageSize};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
   }
 
-  [[nodiscard]] const Shared& shared() const { return *shared_; }
-
- private:
   std::string path_;
   std::mt19937 random_;
   Shared* shared_;
@@ -1134,10 +1165,21 @@ TEST_F(UnfinishedTest, FiveHundredKillsLoseNothingThatWasPublished) {
     SCOPED_TRACE(i);
     for (const std::string& name : dir_.list()) fs::remove(dir_.file(name));
     KilledRecorder recorder(path_, i);
-    recorder.kill_after(std::chrono::microseconds(random() % 14'000));
+    // Whatever the machine is busy with, some are killed while they move pages, and some are not.
+    const bool moves = i % 10 == 0, ends = i % 10 == 1;
+    if (moves) {
+      ASSERT_TRUE(recorder.kill_while_it_moves());
+    } else if (ends) {
+      ASSERT_TRUE(recorder.run_to_its_end());
+    } else {
+      ASSERT_TRUE(recorder.kill_after(std::chrono::microseconds(random() % 14'000)));
+    }
     const bool is_journal = trace_dat::is_journal(trace_dat::InputFile::open(path_).value());
+    const bool is_moving = is_journal && !trace_dat::regions_begun(path_).value().empty();
     ++(is_journal ? unfinished : finished);
-    if (is_journal && !trace_dat::regions_begun(path_).value().empty()) ++moving;
+    moving += is_moving ? 1 : 0;
+    ASSERT_TRUE(is_moving || !moves);
+    ASSERT_TRUE(!is_journal || !ends);
     const Content left = check_content(path_);
     for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) {
       EXPECT_GE(left.ends[cpu], recorder.shared().published[cpu]);
