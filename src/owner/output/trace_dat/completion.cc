@@ -1,0 +1,122 @@
+// The writer of a recording that another one has left unfinished.
+#include <filesystem>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/place.hpp"
+#include "output/trace_dat/reader.hpp"
+#include "output/trace_dat/writer.hpp"
+
+namespace landtrace::output {
+
+using trace_dat::CpuStream;
+using trace_dat::InputFile;
+using trace_dat::Journal;
+using trace_dat::kPageSize;
+using trace_dat::NamedFile;
+using trace_dat::Region;
+
+// `regions`: as they are moved to; none where that has not begun.
+Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& regions) {
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    const std::string path = trace_dat::stream_path(path_, cpu);
+    if (!std::filesystem::exists(path)) continue;
+    std::optional<std::uint64_t> pages;
+    if (cpu < regions.size()) pages = regions[cpu].size / kPageSize;
+    LT_CHECK(streams_[cpu].open_left(path, pages));
+  }
+  return {};
+}
+
+namespace {
+
+// What there is, event by event: a writer that was killed may not have come to count its last ones. The counters have
+// the rest.
+Result<std::vector<CpuStats>> count_events(const std::string& path, const std::vector<CpuStream>& streams) {
+  std::vector<CpuStats> all;
+  for (const CpuStream& stream : streams) all.push_back(stream.stats());
+  LT_TRY(TraceDatReader reader, TraceDatReader::open(path));
+  while (true) {
+    const auto item = reader.next();
+    if (!item) continue;  // a damaged page ends its CPU, and the others go on
+    if (!*item) return all;
+    const Record& record = (*item)->record;
+    if (record.cpu >= all.size()) return trace_dat::is_busy(path);
+    CpuStats& stats = all[record.cpu];
+    if (stats.entries++ == 0) stats.oldest_event_ns = record.time_ns;
+    stats.now_ns = record.time_ns;
+    stats.bytes += abi::kEntryHeaderSize + record.payload.size();
+  }
+}
+
+// The journal at the path, locked. EALREADY: there is a finished recording.
+Result<NamedFile> open_left_journal(const std::string& path) {
+  for (int i = 0; i < trace_dat::kMostTries; ++i) {
+    LT_TRY(const InputFile there, InputFile::open(path));
+    if (!trace_dat::is_journal(there)) {
+      LT_TRY([[maybe_unused]] const TraceDatReader reader, TraceDatReader::open(path));
+      return fail(EALREADY, path + " is complete");
+    }
+    LT_TRY(NamedFile file, trace_dat::open_existing(path));
+    LT_CHECK(trace_dat::lock(file));
+    // Until now its recorder may have put the finished one in its place.
+    if (trace_dat::is_at(there.fd(), path) && trace_dat::is_at(file.fd.get(), path)) return file;
+  }
+  return trace_dat::is_busy(path);
+}
+
+// Of one that was left at PATH or PATH.new: the path that it is to be at, and its journal.
+struct Left {
+  std::string path;
+  NamedFile journal;
+};
+
+Result<Left> open_left(const std::string& named) {
+  std::string path = trace_dat::recording_of(named);
+  std::string place = path;
+  if (const std::string beside = trace_dat::new_path(path);
+      !trace_dat::is_journal_at(path) && trace_dat::is_journal_at(beside)) {
+    LT_TRY(const InputFile journal, InputFile::open(beside));
+    if (trace_dat::has_writer(journal)) return trace_dat::is_being_written(beside);
+    if (path != named || trace_dat::has_left_pages(path)) place = beside;
+  }
+  LT_TRY(NamedFile journal, open_left_journal(place));
+  return Left{std::move(path), std::move(journal)};
+}
+
+}  // namespace
+
+Result<Completed> complete_recording(const std::string& named) {
+  LT_TRY(auto opened, open_left(named));
+  auto& [path, file] = opened;
+  LT_TRY(const InputFile input, InputFile::open(file.path));
+  LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));
+  TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
+  writer.finished_ = true;
+  writer.metadata_ = std::move(left.metadata);
+  LT_CHECK(writer.complete_left());
+  return Completed{path, writer.has_replaced()};
+}
+
+Result<void> TraceDatWriter::complete_left() {
+  LT_TRY(std::vector<Region> regions, trace_dat::regions_begun(path_));
+  LT_CHECK(open_left_streams(regions));
+  // Of a recorder that was killed with all events in memory.
+  if (kept_older() && std::filesystem::exists(path_) && regions.empty() && !has_events()) {
+    remove_files();
+    return fail(EALREADY, path_ + " is complete");
+  }
+  const Result<void> placed = take_place();
+  if (!regions.empty()) {
+    LT_TRY(partial_, trace_dat::open_for_writing(trace_dat::partial_path(path_)));
+  } else {
+    LT_CHECK(open_partial());
+    LT_TRY(const std::vector<CpuStats> stats, count_events(place(), streams_));
+    for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) streams_[cpu].set_left_stats(stats[cpu]);
+    drop_empty_spares();
+    LT_TRY(regions, write_metadata({}));
+  }
+  LT_CHECK(complete(regions));
+  return say_place(placed);
+}
+
+}  // namespace landtrace::output

@@ -1,0 +1,23 @@
+// Gives files other names so that what has one is never without any.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace landtrace::output::trace_dat {
+
+// Exchanges two names. False, with errno: not on this file system, or one of them is not there.
+bool swap_names(const std::string& a, const std::string& b);
+
+Result<void> rename_file(const std::string& from, const std::string& to);
+
+// rename() in place of another file has ext4 write out all of the new one first, so that a power failure does not leave
+// an empty one: a second for 1.5 GB. The same without that, where nobody needs what is at `to`:
+Result<void> rename_over_unused(const std::string& from, const std::string& to);
+
+// and where there is to be one of the two at every moment. `replaced` is the descriptor of the one that goes: from then
+// on the next recorder may begin, and have another file of that name.
+Result<void> replace_file(const std::string& from, const std::string& to, int replaced);
+
+}  // namespace landtrace::output::trace_dat

@@ -1,0 +1,169 @@
+#include "output/trace_dat/place.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/journal.hpp"
+
+namespace landtrace::output::trace_dat {
+
+tl::unexpected<Error> is_being_written(const std::string& path) {
+  return fail(EBUSY, path + " is being written by another process");
+}
+
+tl::unexpected<Error> is_busy(const std::string& path) {
+  return fail(EBUSY, path + " is being replaced by another process");
+}
+
+Result<void> lock(const NamedFile& file) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+    return is_being_written(file.path);
+  }
+  return {};
+}
+
+namespace {
+
+// `journal`: where it is. The recording is to be at `path`.
+tl::unexpected<Error> was_left(const std::string& journal, const std::string& path) {
+  return fail(EEXIST, fmt::format("{} is a recording that was not finished; `landtrace recover {}` completes it",
+                                  journal, path));
+}
+
+// Creates it where it is not there. It has the name still: whoever had the lock until then may have given that to
+// another file.
+Result<NamedFile> open_locked(const std::string& path) {
+  for (int i = 0; i < kMostTries; ++i) {
+    LT_TRY(NamedFile file, open_for_writing(path));
+    LT_CHECK(lock(file));
+    if (is_at(file.fd.get(), path)) return file;
+  }
+  return is_busy(path);
+}
+
+// Whether a file can be renamed, or another be renamed to it. rmdir(2) asks for the right to remove it, and only then
+// finds that it is no folder.
+Result<void> check_can_go(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  if (S_ISDIR(status.st_mode)) return fail(EISDIR, path + " is a folder");
+  if (::rmdir(path.c_str()) == 0 || (errno != EPERM && errno != EACCES)) return {};
+  return fail_errno(path + " cannot be moved away");
+}
+
+Result<std::string> beside_older(const std::string& path) {
+  auto can = check_can_go(path);
+  if (can) can = check_can_go(old_path(path));
+  if (can) return new_path(path);
+  return fail(can.error().code, fmt::format("{0}; the older recording {1} is to become {1}.old: move one of them "
+                                            "elsewhere, or record to another file",
+                                            can.error().message, path));
+}
+
+// Where the journal is to be: at the path itself, or beside what is there.
+Result<std::string> journal_place(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  if (S_ISDIR(status.st_mode)) return fail_errno("open " + path, EISDIR);
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  if (::access(path.c_str(), W_OK) != 0) return fail_errno("open " + path);
+  if (status.st_size == 0) return path;
+  LT_TRY(const InputFile there, InputFile::open(path));
+  LT_CHECK(refuse_other_version(there, path));
+  if (!is_journal(there)) return beside_older(path);
+  LT_TRY(const NamedFile file, open_existing(path));
+  LT_CHECK(lock(file));
+  return was_left(path, path);
+}
+
+// Whether nothing is lost with it: it is empty, or as a recorder that was killed has left it. Others have files of
+// these names, too: trace-cmd those of CPUs, record --format PATH.partial.
+bool is_unused(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(status)) return true;
+  if (!std::filesystem::is_regular_file(status)) return false;
+  const auto file = InputFile::open(path);
+  if (!file || (file->size() > 0 && !has_no_beginning(*file))) return false;
+  return ::flock(file->fd(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;  // record --format holds one
+}
+
+tl::unexpected<Error> is_in_the_way(const std::string& path) {
+  return fail(EEXIST, path + " is in the way; move it elsewhere");
+}
+
+Result<void> check_others_files(const std::string& path, std::uint32_t streams) {
+  // What has been completed has changed names with its journal.
+  const std::string partial = partial_path(path);
+  const bool was_journal = is_journal_at(partial) && !std::filesystem::exists(partial_path(partial));
+  if (!was_journal && !is_unused(partial)) return is_in_the_way(partial);
+  for (std::uint32_t cpu = 0; cpu < streams; ++cpu) {
+    if (const std::string file = stream_path(path, cpu); !is_unused(file)) return is_in_the_way(file);
+  }
+  return {};
+}
+
+// A recorder that found an older recording is at PATH.new, with the same names for its streams, also when the older one
+// has been removed since.
+Result<void> check_beside(const std::string& path) {
+  const std::string beside = new_path(path);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(beside, error)) return {};
+  LT_TRY(const InputFile file, InputFile::open(beside));
+  // Asked first: one that has just begun is no journal yet.
+  if (has_writer(file)) return is_being_written(beside);
+  LT_CHECK(refuse_other_version(file, beside));
+  if (!is_journal(file)) return {};
+  if (has_left_pages(path)) return was_left(beside, path);
+  ::unlink(beside.c_str());
+  return {};
+}
+
+// Whether the new recording's journal, locked, may begin in this file. What a recorder left beside an older recording
+// that was killed before its first event is taken over.
+Result<void> check_place(const std::string& path, const NamedFile& file, std::uint32_t streams) {
+  struct stat status {};
+  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + file.path);
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, file.path + " is not a regular file");
+  if (file.path == path) {
+    // Nobody had it a moment ago.
+    if (status.st_size != 0) return is_busy(path);
+    LT_CHECK(check_beside(path));
+  } else {
+    // Who had the lock may have taken the place since it was looked at.
+    LT_TRY(const std::string place, journal_place(path));
+    if (place != file.path) return is_busy(path);
+    LT_TRY(const InputFile there, InputFile::open(file.path));
+    LT_CHECK(refuse_other_version(there, file.path));
+    const bool was_journal = is_journal(there);
+    if (was_journal && has_left_pages(path)) return was_left(file.path, path);
+    if (status.st_size != 0 && !was_journal) return is_in_the_way(file.path);
+  }
+  return check_others_files(path, streams);
+}
+
+}  // namespace
+
+Result<NamedFile> open_new_journal(const std::string& path, std::uint32_t streams) {
+  LT_TRY(const std::string place, journal_place(path));
+  const bool was_there = std::filesystem::exists(place);
+  LT_TRY(NamedFile file, open_locked(place));
+  if (auto checked = check_place(path, file, streams); !checked) {
+    struct stat status {};
+    const bool is_empty = ::fstat(file.fd.get(), &status) == 0 && status.st_size == 0;
+    if (is_empty && (place != path || !was_there)) ::unlink(place.c_str());
+    return tl::unexpected<Error>(std::move(checked).error());
+  }
+  LT_CHECK(set_size(file, 0));
+  return file;
+}
+
+}  // namespace landtrace::output::trace_dat
