@@ -1,4 +1,9 @@
-// The writer of a recording that another one has left unfinished.
+// The writer of a recording that another one has left unfinished. Who completes it may be another user than who
+// recorded it, and others may write in its folder: what is opened there is the recording's, or nothing is done.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "output/trace_dat/contents.hpp"
@@ -15,19 +20,22 @@ using trace_dat::kPageSize;
 using trace_dat::NamedFile;
 using trace_dat::Region;
 
-// `regions`: as they are moved to; none where that has not begun.
-Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& regions) {
-  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    const std::string path = trace_dat::stream_path(path_, cpu);
-    if (!std::filesystem::exists(path)) continue;
-    std::optional<std::uint64_t> pages;
-    if (cpu < regions.size()) pages = regions[cpu].size / kPageSize;
-    LT_CHECK(streams_[cpu].open_left(path, pages));
-  }
-  return {};
+namespace {
+
+Result<uid_t> owner_of(const NamedFile& file) {
+  struct stat status {};
+  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + file.path);
+  return status.st_uid;
 }
 
-namespace {
+// What another user's file has would become this recording's, which others may read.
+Result<void> check_owner(const NamedFile& file, const NamedFile& journal) {
+  LT_TRY(const uid_t owner, owner_of(file));
+  LT_TRY(const uid_t recorder, owner_of(journal));
+  if (owner == recorder) return {};
+  return fail(EPERM,
+              fmt::format("{} is of another user than {}, and so no file of this recording", file.path, journal.path));
+}
 
 // What there is, event by event: a writer that was killed may not have come to count its last ones. The counters have
 // the rest.
@@ -97,8 +105,30 @@ Result<Completed> complete_recording(const std::string& named) {
   return Completed{path, writer.has_replaced()};
 }
 
+// `regions`: as they are moved to; none where that has not begun.
+Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& regions) {
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    auto file = trace_dat::open_own(trace_dat::stream_path(path_, cpu));
+    if (!file && file.error().code == ENOENT) continue;
+    if (!file) return tl::unexpected<Error>(std::move(file).error());
+    LT_CHECK(check_owner(*file, journal_.file()));
+    std::optional<std::uint64_t> pages;
+    if (cpu < regions.size()) pages = regions[cpu].size / kPageSize;
+    LT_CHECK(streams_[cpu].open_left(*std::move(file), pages));
+  }
+  return {};
+}
+
+// What there was when somebody began to complete it; his own, where that was another user than the recorder.
+Result<void> TraceDatWriter::open_left_partial() {
+  LT_TRY(partial_, trace_dat::open_own(trace_dat::partial_path(path_)));
+  LT_TRY(const uid_t owner, owner_of(partial_));
+  return owner == ::geteuid() ? Result<void>() : check_owner(partial_, journal_.file());
+}
+
 Result<void> TraceDatWriter::complete_left() {
   LT_TRY(std::vector<Region> regions, trace_dat::regions_begun(path_));
+  if (!regions.empty()) LT_CHECK(open_left_partial());
   LT_CHECK(open_left_streams(regions));
   // Of a recorder that was killed with all events in memory.
   if (kept_older() && std::filesystem::exists(path_) && regions.empty() && !has_events()) {
@@ -106,9 +136,7 @@ Result<void> TraceDatWriter::complete_left() {
     return fail(EALREADY, path_ + " is complete");
   }
   const Result<void> placed = take_place();
-  if (!regions.empty()) {
-    LT_TRY(partial_, trace_dat::open_for_writing(trace_dat::partial_path(path_)));
-  } else {
+  if (regions.empty()) {
     LT_CHECK(open_partial());
     LT_TRY(const std::vector<CpuStats> stats, count_events(place(), streams_));
     for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) streams_[cpu].set_left_stats(stats[cpu]);

@@ -29,10 +29,10 @@ Result<void> CpuStream::open(const std::string& path) {
   return {};
 }
 
-Result<void> CpuStream::open_left(const std::string& path, std::optional<std::uint64_t> pages) {
-  LT_TRY(file_, open_for_writing(path));
+Result<void> CpuStream::open_left(NamedFile file, std::optional<std::uint64_t> pages) {
+  file_ = std::move(file);
   struct stat status {};
-  if (::fstat(file_.fd.get(), &status) != 0) return fail_errno("stat " + path);
+  if (::fstat(file_.fd.get(), &status) != 0) return fail_errno("stat " + file_.path);
   pages_written_ = pages.value_or(pages_in_stream(static_cast<std::uint64_t>(status.st_size)));
   // Killed after the first events of a page had been written, before its header.
   if (!pages && pages_written_ > 0 && is_unpublished(pages_written_ - 1)) --pages_written_;

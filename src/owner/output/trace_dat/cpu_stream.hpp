@@ -44,7 +44,7 @@ class CpuStream {
   Result<void> open(const std::string& path);
   // The file of a writer that was killed. Its last page is completed: what it lacks, the counters have. `pages`: how
   // many there are, where some may have been moved already.
-  Result<void> open_left(const std::string& path, std::optional<std::uint64_t> pages);
+  Result<void> open_left(NamedFile file, std::optional<std::uint64_t> pages);
   [[nodiscard]] bool is_open() const { return static_cast<bool>(file_.fd); }
 
   // Appends a record whose payload is at most kMaxPayload. After a first failed write nothing more is accepted: the

@@ -68,9 +68,23 @@ Result<NamedFile> open_file(const std::string& path, int flags) {
   return NamedFile{std::move(fd), path};
 }
 
+tl::unexpected<Error> is_not_own(const std::string& path, const char* why) {
+  return fail(EPERM, path + " " + why + ", and so no file of this recording");
+}
+
 }  // namespace
 
-Result<NamedFile> open_for_writing(const std::string& path) { return open_file(path, O_CREAT); }
+Result<NamedFile> open_own(const std::string& path, int flags) {
+  auto file = open_file(path, flags | O_NOFOLLOW | O_NONBLOCK);
+  if (!file && file.error().code == ELOOP) return is_not_own(path, "is a link");
+  if (!file) return file;
+  struct stat status {};
+  if (::fstat(file->fd.get(), &status) != 0) return fail_errno("stat " + path);
+  if (!S_ISREG(status.st_mode)) return is_not_own(path, "is no regular file");
+  if (status.st_nlink > 1) return is_not_own(path, "has another name, too");
+  return file;
+}
+
 Result<NamedFile> open_existing(const std::string& path) { return open_file(path, 0); }
 
 Result<NamedFile> open_anew(const std::string& path) {

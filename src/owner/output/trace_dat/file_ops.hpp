@@ -15,13 +15,15 @@ struct NamedFile {
   std::string path;
 };
 
-// Opens for reading and writing, creates with the umask's mode, keeps what is there.
-Result<NamedFile> open_for_writing(const std::string& path);
+// Opens for reading and writing what is a recording's own, or is to be; keeps what is there. `flags`: O_CREAT, with the
+// umask's mode, and O_EXCL. EPERM: it is a link, has another name, too, or is no regular file. Whoever may write in the
+// folder, or could once, can have put it there.
+Result<NamedFile> open_own(const std::string& path, int flags = 0);
 // A new one; what was there goes. Not the same file made empty: ext4 writes out all of such a file when it is closed, a
 // second for 1.5 GB.
 Result<NamedFile> open_anew(const std::string& path);
 
-// For reading and writing, too; ENOENT where there is none.
+// For reading and writing, too, and through a link; ENOENT where there is none.
 Result<NamedFile> open_existing(const std::string& path);
 
 // How often a file is opened that others may replace meanwhile.

@@ -42,7 +42,7 @@ tl::unexpected<Error> was_left(const std::string& journal, const std::string& pa
 // another file.
 Result<NamedFile> open_locked(const std::string& path) {
   for (int i = 0; i < kMostTries; ++i) {
-    LT_TRY(NamedFile file, open_for_writing(path));
+    LT_TRY(NamedFile file, open_own(path, O_CREAT));
     LT_CHECK(lock(file));
     if (is_at(file.fd.get(), path)) return file;
   }

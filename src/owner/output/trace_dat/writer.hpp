@@ -43,9 +43,9 @@ class TraceDatWriter {
     std::uint32_t cpus = 1;
     std::uint32_t spare =
         0;  // further streams, numbered behind the CPUs; those at the end that stay empty are left out
-    std::string clock = "mono";  // a name of tracefs' trace_clock
+    std::string clock = "mono";                       // a name of tracefs' trace_clock
     std::optional<std::int64_t> wall_offset_ns = {};  // from that clock to nanoseconds since 1970, at the beginning
-    std::string kallsyms = {};   // lines of /proc/kallsyms, for formats that print addresses as symbols
+    std::string kallsyms = {};  // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
@@ -111,6 +111,7 @@ class TraceDatWriter {
   void drop_empty_spares();
   Result<void> open_stream(std::uint32_t cpu);
   Result<void> open_left_streams(const std::vector<trace_dat::Region>& regions);
+  Result<void> open_left_partial();
   Result<void> open_partial();
   Result<void> reserve_more(std::uint64_t bytes);
   Result<void> take_place();
@@ -145,8 +146,9 @@ class TraceDatWriter {
 
 // Makes one file of a recording whose recorder has not finished it. One that was left at PATH.new, beside an older one,
 // goes by both names, and takes the place. EALREADY: it is complete as it is; EBUSY: it is being recorded; EBADMSG: not
-// one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on from there. Where the older
-// one cannot be moved it is completed beside that, and the error says so.
+// one of ours, or damaged; EPERM: what has the name of a file beside it is none of its files; ENOSPC and others: it
+// stays as it is, and another try goes on from there. Where the older one cannot be moved it is completed beside that,
+// and the error says so.
 Result<Completed> complete_recording(const std::string& path);
 
 }  // namespace landtrace::output

@@ -1,0 +1,143 @@
+// Whose files those beside a recording are: nothing of another recording, or of somebody else, is destroyed.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace::output {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class PlaceTest : public ::testing::Test {
+ protected:
+  template <typename Work>
+  static void in_killed_process(Work work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      work();
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  }
+  static void append(TraceDatWriter& writer, std::uint32_t n) {
+    EXPECT_EQ(message_of(writer.append(number_record(1000 + n, 0, n))), "");
+  }
+  static void record(const std::string& path, std::uint32_t n) {
+    TraceDatWriter writer = create_writer(path, 1);
+    append(writer, n);
+    ASSERT_EQ(message_of(writer.finish()), "");
+  }
+  static void leave(const std::string& path, std::uint32_t events = 1) {
+    in_killed_process([&] {
+      TraceDatWriter writer = create_writer(path, 1);
+      writer.add_event(number_type());
+      for (std::uint32_t n = 1; n <= events; ++n) append(writer, n);
+      std::ignore = writer.publish(0);
+    });
+  }
+  // Killed while it was completed: the first page has arrived in PATH.partial, and the next one finds no room.
+  void leave_half_completed() {
+    leave(path_, 30'000);
+    in_killed_process([&] {
+      rlimit limit{};
+      ::getrlimit(RLIMIT_FSIZE, &limit);
+      limit.rlim_cur = trace_dat::kPageSize * 5 / 2;
+      std::signal(SIGXFSZ, SIG_IGN);
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      std::ignore = complete_recording(path_);
+    });
+    ASSERT_FALSE(trace_dat::regions_begun(path_).value().empty());
+  }
+  static Error error_of_create(const std::string& path) {
+    const auto writer = TraceDatWriter::create(path, {});
+    return writer ? Error() : writer.error();
+  }
+  static Error error_of_completion(const std::string& path) {
+    const auto completed = complete_recording(path);
+    return completed ? Error() : completed.error();
+  }
+  static std::vector<std::uint32_t> numbers(const std::string& path) {
+    std::vector<std::uint32_t> numbers;
+    for (const KeptRecord& record : read_file_records(path).records) numbers.push_back(record.number());
+    return numbers;
+  }
+  // What links lead to is in it, too.
+  [[nodiscard]] std::map<std::string, std::string> contents() const {
+    std::map<std::string, std::string> contents;
+    for (const std::string& name : dir_.list()) contents[name] = read_text(dir_.file(name));
+    return contents;
+  }
+
+  TempDir dir_ = TempDir::in_memory();
+  const std::string path_ = dir_.file("trace.dat");
+  const std::string theirs_ = dir_.file("theirs");
+};
+
+TEST_F(PlaceTest, WhatOthersHavePutInPlaceOfAStreamIsNotTouched) {
+  leave(path_);
+  const std::string stream = path_ + ".cpu0";
+  fs::remove(stream);
+  write_text(theirs_, std::string(2 << 20, 'x'));
+  const auto stays = [&](const char* what) {
+    SCOPED_TRACE(what);
+    const auto before = contents();
+    const Error error = error_of_completion(path_);
+    EXPECT_EQ(error.code, EPERM);
+    EXPECT_THAT(error.message, HasSubstr(stream));
+    EXPECT_TRUE(contents() == before);
+    fs::remove(stream);
+  };
+  fs::create_symlink(theirs_, stream);
+  stays("a link");
+  fs::create_hard_link(theirs_, stream);
+  stays("a hard link");
+  ASSERT_EQ(::mkfifo(stream.c_str(), 0600), 0);
+  EXPECT_EQ(error_of_completion(path_).code, EPERM);
+  fs::remove(stream);
+  if (::geteuid() != 0) return;
+  fs::copy_file(theirs_, stream);
+  ASSERT_EQ(::chown(stream.c_str(), 1001, 1001), 0);
+  stays("another user's");
+}
+
+TEST_F(PlaceTest, WhatOthersHavePutInPlaceOfThePartialFileIsNotTouched) {
+  leave_half_completed();
+  fs::rename(path_ + ".partial", theirs_);
+  fs::create_symlink(theirs_, path_ + ".partial");
+  const auto before = contents();
+  EXPECT_EQ(error_of_completion(path_).code, EPERM);
+  EXPECT_TRUE(contents() == before);
+  fs::remove(path_ + ".partial");
+  fs::rename(theirs_, path_ + ".partial");
+  EXPECT_EQ(error_of_completion(path_).message, "");
+  EXPECT_EQ(numbers(path_).size(), 30'000u);
+}
+
+TEST_F(PlaceTest, AJournalIsNotWrittenThroughALink) {
+  write_text(path_, "older");
+  for (const bool is_there : {false, true}) {
+    if (is_there) write_text(theirs_, "");
+    fs::create_symlink(theirs_, path_ + ".new");
+    EXPECT_NE(error_of_create(path_).code, 0);
+    EXPECT_EQ(fs::exists(theirs_), is_there);
+    EXPECT_EQ(read_text(theirs_), "");
+    fs::remove(path_ + ".new");
+  }
+}
+
+}  // namespace
+}  // namespace landtrace::output
