@@ -10,8 +10,7 @@
 
 #include "cli/export/being_written.hpp"
 #include "cli/export/rename.hpp"
-#include "output/trace_dat/contents.hpp"
-#include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/place.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -38,7 +37,8 @@ Fd open_without_name(const std::string& path) {
 }
 
 // What one that was killed has left is not lost to the next one: `killed` is its name then. It is looked at with its
-// lock: another one may have begun just now.
+// lock: another one may have begun just now. Whoever records into the same place without --format has the same
+// PATH.partial with the same lock, and files of events beside it.
 Result<Fd> open_lasting(const std::string& path, const std::string& partial, std::string& killed) {
   constexpr int kMostTries = 10;
   for (int tries = 0; tries < kMostTries; ++tries) {
@@ -46,21 +46,14 @@ Result<Fd> open_lasting(const std::string& path, const std::string& partial, std
     if (!mark_as_being_written(fd.get(), partial)) break;
     struct stat st {};
     if (::fstat(fd.get(), &st) != 0) return fail_errno(partial);
+    if (auto refused = output::trace_dat::refuse_recordings(path); !refused) {
+      if (st.st_size == 0) ::unlink(partial.c_str());
+      return tl::unexpected<Error>(std::move(refused).error());
+    }
     if (st.st_size == 0) return fd;
     LT_TRY(killed, keep_killed(path));
   }
   return fail(EBUSY, partial + ": it is being recorded");
-}
-
-// Whoever records into the same place without --format has its own PATH.partial, and files of events beside it.
-Result<void> refuse_unfinished(const std::string& path) {
-  using namespace output::trace_dat;
-  const bool is_beside_older = is_journal_at(new_path(path)) && has_left_pages(path);
-  if (!is_beside_older && !is_journal_at(path)) return {};
-  return fail(EEXIST,
-              fmt::format("{0} is a recording that is not finished; `landtrace recover {0}` completes it when its "
-                          "recorder has ended",
-                          path));
 }
 
 }  // namespace
@@ -94,7 +87,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
       return fail(EISDIR, fmt::format("{0}.old is a folder; {0} is to become it: move one of them elsewhere", path));
     }
   }
-  LT_CHECK(refuse_unfinished(path));
+  LT_CHECK(output::trace_dat::refuse_recordings(path));
   // What is recorded into PATH, or was left by who was killed at that, is no export's.
   const std::string partial = path + (lasts ? ".partial" : ".export");
   if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
@@ -142,6 +135,8 @@ Result<void> OutputFile::keep() {
 }
 
 Result<void> OutputFile::move_away() {
+  // One that began since this did.
+  LT_CHECK(output::trace_dat::refuse_recordings(path_));
   if (::rename(path_.c_str(), (path_ + ".old").c_str()) == 0) {
     has_replaced_ = true;
   } else if (errno != ENOENT) {

@@ -11,6 +11,7 @@
 
 #include "cli/export/being_written.hpp"
 #include "cli/export/output_folder.hpp"
+#include "output/trace_dat/file_ops.hpp"
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
@@ -207,6 +208,55 @@ TEST_F(OutputFileTest, AnUnfinishedRecordingIsNotReplaced) {
   }
   ASSERT_TRUE(output::complete_recording(path()));
   EXPECT_EQ(output::read_file_records(path()).records.size(), 1u);
+}
+
+// Which has nothing but PATH.partial and an empty PATH.new until its first event.
+TEST_F(OutputFileTest, WhoRecordsBesideAnOlderRecordingIsLeftAlone) {
+  write(path(), "older");
+  output::TraceDatWriter writer = output::create_writer(path(), 1);
+  const Fd partial(::open((path() + ".partial").c_str(), O_RDONLY | O_CLOEXEC));
+  for (const auto& file : {OutputFile::create(path(), "other", true), OutputFile::create_lasting(path(), true)}) {
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, EBUSY) << file.error().message;
+  }
+  EXPECT_TRUE(output::trace_dat::is_at(partial.get(), path() + ".partial"));
+  EXPECT_EQ(files(), 3u);
+  ASSERT_TRUE(writer.append(output::number_record(1, 0, 7)));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(output::read_file_records(path()).records.size(), 1u);
+  EXPECT_EQ(text_of(path() + ".old"), "older");
+}
+
+TEST_F(OutputFileTest, WhoRecordsInAFormatKeepsOthersOff) {
+  auto file = OutputFile::create_lasting(path(), true);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(output::TraceDatWriter::create(path(), {}).error().code, EBUSY);
+  ASSERT_TRUE(file->keep());
+}
+
+TEST_F(OutputFileTest, ARecordingThatBeginsWhileAnotherIsExportedToItsPlaceStays) {
+  for (const bool is_older_there : {false, true}) {
+    if (is_older_there) write(path(), "older");
+    auto file = OutputFile::create(path(), "other", true);
+    ASSERT_TRUE(file);
+    output::TraceDatWriter writer = output::create_writer(path(), 1);
+    const auto is_kept = [&] {
+      const auto kept = file->keep();
+      return kept ? 0 : kept.error().code;
+    };
+    if (!is_older_there) {
+      EXPECT_EQ(is_kept(), EBUSY);
+    }
+    ASSERT_TRUE(writer.append(output::number_record(1, 0, 7)));
+    ASSERT_TRUE(writer.publish(0));
+    if (is_older_there) {
+      EXPECT_EQ(is_kept(), EBUSY);
+      EXPECT_EQ(text_of(path() + ".old"), "older");
+    }
+    ASSERT_TRUE(writer.finish());
+    EXPECT_EQ(output::read_file_records(path()).records.size(), 1u);
+    std::filesystem::remove(path());
+  }
 }
 
 TEST_F(OutputFileTest, AFolderThatCannotTakeItsPlaceStaysBesideIt) {

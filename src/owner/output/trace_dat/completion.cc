@@ -119,16 +119,27 @@ Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& region
   return {};
 }
 
-// What there was when somebody began to complete it; his own, where that was another user than the recorder.
-Result<void> TraceDatWriter::open_left_partial() {
-  LT_TRY(partial_, trace_dat::open_own(trace_dat::partial_path(path_)));
+// It is his own where another user than the recorder began to complete it.
+Result<void> TraceDatWriter::check_left_partial() const {
   LT_TRY(const uid_t owner, owner_of(partial_));
   return owner == ::geteuid() ? Result<void>() : check_owner(partial_, journal_.file());
 }
 
 Result<void> TraceDatWriter::complete_left() {
+  LT_TRY(auto claimed, trace_dat::claim(path_));
+  partial_ = std::move(claimed.partial);
+  auto completed = complete_claimed(claimed.is_new);
+  struct stat status {};
+  const bool is_empty = ::fstat(partial_.fd.get(), &status) == 0 && status.st_size == 0;
+  if (!completed && claimed.is_new && is_empty) trace_dat::remove_own(partial_);
+  return completed;
+}
+
+// `is_new`: PATH.partial was not there.
+Result<void> TraceDatWriter::complete_claimed(bool is_new) {
   LT_TRY(std::vector<Region> regions, trace_dat::regions_begun(path_));
-  if (!regions.empty()) LT_CHECK(open_left_partial());
+  if (!regions.empty()) LT_CHECK(check_left_partial());
+  if (regions.empty() && !trace_dat::is_unused(partial_.path)) return trace_dat::is_in_the_way(partial_.path);
   LT_CHECK(open_left_streams(regions));
   // Of a recorder that was killed with all events in memory.
   if (kept_older() && std::filesystem::exists(path_) && regions.empty() && !has_events()) {
@@ -137,7 +148,7 @@ Result<void> TraceDatWriter::complete_left() {
   }
   const Result<void> placed = take_place();
   if (regions.empty()) {
-    LT_CHECK(open_partial());
+    if (!is_new) LT_CHECK(trace_dat::renew(partial_));
     LT_TRY(const std::vector<CpuStats> stats, count_events(place(), streams_));
     for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) streams_[cpu].set_left_stats(stats[cpu]);
     drop_empty_spares();

@@ -99,6 +99,10 @@ bool is_at(int fd, const std::string& path) {
          opened.st_dev == named.st_dev;
 }
 
+void remove_own(const NamedFile& file) {
+  if (file.fd && is_at(file.fd.get(), file.path)) ::unlink(file.path.c_str());
+}
+
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data) {
   while (!data.empty()) {
     const ssize_t n = ::pwrite(file.fd.get(), data.data(), data.size(), at(offset));

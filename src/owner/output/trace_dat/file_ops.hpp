@@ -31,6 +31,9 @@ inline constexpr int kMostTries = 10;
 // False: another file has the name by now, or none.
 bool is_at(int fd, const std::string& path);
 
+// Unlinks the file, if it has its name still.
+void remove_own(const NamedFile& file);
+
 // All of it, at `offset`, through short writes and EINTR.
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
 

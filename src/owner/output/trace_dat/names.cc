@@ -1,6 +1,7 @@
 #include "output/trace_dat/names.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,15 +19,29 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
   return {};
 }
 
-Result<void> rename_over_unused(const std::string& from, const std::string& to) {
-  remove_aside(to);
+Result<void> rename_to_free(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS) return fail_errno("rename " + from + " to " + to);
+  struct stat status {};
+  if (::lstat(to.c_str(), &status) == 0) return fail_errno("rename " + from + " to " + to, EEXIST);
   return rename_file(from, to);
 }
 
-Result<void> replace_file(const std::string& from, const std::string& to, int replaced) {
-  if (!swap_names(from, to)) return rename_file(from, to);
-  if (is_at(replaced, from)) ::unlink(from.c_str());
-  return {};
+// Who looks whether he may record there has the name for a moment, and gives it back.
+Result<void> rename_over_unused(const std::string& from, const std::string& to) {
+  constexpr int kMostWaits = 1000;
+  constexpr useconds_t kWait = 1000;
+  remove_aside(to);
+  auto renamed = rename_to_free(from, to);
+  for (int i = 0; i < kMostWaits && !renamed && renamed.error().code == EEXIST; ++i) {
+    ::usleep(kWait);
+    renamed = rename_to_free(from, to);
+  }
+  return renamed;
+}
+
+Result<void> put_in_place(const std::string& from, const std::string& to) {
+  return swap_names(from, to) ? Result<void>() : rename_file(from, to);
 }
 
 }  // namespace landtrace::output::trace_dat

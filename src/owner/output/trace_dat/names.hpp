@@ -12,12 +12,16 @@ bool swap_names(const std::string& a, const std::string& b);
 
 Result<void> rename_file(const std::string& from, const std::string& to);
 
+// EEXIST where there is something of that name.
+Result<void> rename_to_free(const std::string& from, const std::string& to);
+
 // rename() in place of another file has ext4 write out all of the new one first, so that a power failure does not leave
-// an empty one: a second for 1.5 GB. The same without that, where nobody needs what is at `to`:
+// an empty one: a second for 1.5 GB. The same without that, where nobody needs what is at `to`. EEXIST: another file
+// has come there since.
 Result<void> rename_over_unused(const std::string& from, const std::string& to);
 
-// and where there is to be one of the two at every moment. `replaced` is the descriptor of the one that goes: from then
-// on the next recorder may begin, and have another file of that name.
-Result<void> replace_file(const std::string& from, const std::string& to, int replaced);
+// And where there is to be one of the two at every moment. What was at `to` is at `from` then, or gone where names
+// cannot be exchanged.
+Result<void> put_in_place(const std::string& from, const std::string& to);
 
 }  // namespace landtrace::output::trace_dat

@@ -21,13 +21,36 @@ tl::unexpected<Error> is_busy(const std::string& path) {
   return fail(EBUSY, path + " is being replaced by another process");
 }
 
+tl::unexpected<Error> is_in_the_way(const std::string& path) {
+  return fail(EEXIST, path + " is in the way; move it elsewhere");
+}
+
 Result<void> lock(const NamedFile& file) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
     return is_being_written(file.path);
   }
+  // It is PATH.partial for a moment when the recording is finished.
+  hold(file);
   return {};
+}
+
+namespace {
+
+bool try_to_hold(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+}  // namespace
+
+void hold(const NamedFile& file) { std::ignore = try_to_hold(file.fd.get()); }
+
+bool is_unused(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(status)) return true;
+  if (!std::filesystem::is_regular_file(status)) return false;
+  const auto file = InputFile::open(path);
+  return file && (file->size() == 0 || has_no_beginning(*file));
 }
 
 namespace {
@@ -84,27 +107,18 @@ Result<std::string> journal_place(const std::string& path) {
   return was_left(path, path);
 }
 
-// Whether nothing is lost with it: it is empty, or as a recorder that was killed has left it. Others have files of
-// these names, too: trace-cmd those of CPUs, record --format PATH.partial.
-bool is_unused(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::symlink_status(path, error);
-  if (!std::filesystem::exists(status)) return true;
-  if (!std::filesystem::is_regular_file(status)) return false;
-  const auto file = InputFile::open(path);
-  if (!file || (file->size() > 0 && !has_no_beginning(*file))) return false;
-  return ::flock(file->fd(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;  // record --format holds one
-}
-
-tl::unexpected<Error> is_in_the_way(const std::string& path) {
-  return fail(EEXIST, path + " is in the way; move it elsewhere");
+// What a recorder that was killed at its very end has left: its journal has changed names with the finished file.
+bool was_completed(const std::string& path) {
+  const std::string partial = partial_path(path);
+  const auto finished = InputFile::open(path);
+  return finished && is_trace_file(*finished) && is_journal_at(partial) &&
+         !std::filesystem::exists(partial_path(partial));
 }
 
 Result<void> check_others_files(const std::string& path, std::uint32_t streams) {
-  // What has been completed has changed names with its journal.
-  const std::string partial = partial_path(path);
-  const bool was_journal = is_journal_at(partial) && !std::filesystem::exists(partial_path(partial));
-  if (!was_journal && !is_unused(partial)) return is_in_the_way(partial);
+  if (const std::string partial = partial_path(path); !was_completed(path) && !is_unused(partial)) {
+    return is_in_the_way(partial);
+  }
   for (std::uint32_t cpu = 0; cpu < streams; ++cpu) {
     if (const std::string file = stream_path(path, cpu); !is_unused(file)) return is_in_the_way(file);
   }
@@ -147,23 +161,70 @@ Result<void> check_place(const std::string& path, const NamedFile& file, std::ui
     if (was_journal && has_left_pages(path)) return was_left(file.path, path);
     if (status.st_size != 0 && !was_journal) return is_in_the_way(file.path);
   }
-  return check_others_files(path, streams);
+  LT_CHECK(check_others_files(path, streams));
+  return is_at(file.fd.get(), file.path) ? Result<void>() : is_busy(path);
+}
+
+bool is_locked(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace
 
-Result<NamedFile> open_new_journal(const std::string& path, std::uint32_t streams) {
-  LT_TRY(const std::string place, journal_place(path));
-  const bool was_there = std::filesystem::exists(place);
-  LT_TRY(NamedFile file, open_locked(place));
-  if (auto checked = check_place(path, file, streams); !checked) {
-    struct stat status {};
-    const bool is_empty = ::fstat(file.fd.get(), &status) == 0 && status.st_size == 0;
-    if (is_empty && (place != path || !was_there)) ::unlink(place.c_str());
-    return tl::unexpected<Error>(std::move(checked).error());
+Result<void> refuse_recordings(const std::string& path) {
+  for (const std::string& place : {path, new_path(path)}) {
+    const auto file = InputFile::open(place);
+    if (!file) continue;
+    // Asked first: one that has just begun is no journal yet.
+    if (has_writer(*file)) return is_being_written(path);
+    if (is_journal(*file) && (place == path || has_left_pages(path))) return was_left(place, path);
   }
-  LT_CHECK(set_size(file, 0));
-  return file;
+  return {};
+}
+
+Result<Claim> claim(const std::string& path) {
+  const std::string partial = partial_path(path);
+  for (int i = 0; i < kMostTries; ++i) {
+    auto file = open_own(partial);
+    const bool is_new = !file && file.error().code == ENOENT;
+    if (is_new) file = open_own(partial, O_CREAT | O_EXCL);
+    if (!file && file.error().code == EEXIST) continue;  // another one made it just now
+    // Of a recording in a format that has several files it is a folder.
+    if (!file && is_locked(partial)) return is_being_written(path);
+    if (!file && file.error().code == EISDIR) return is_in_the_way(partial);
+    if (!file) return tl::unexpected<Error>(std::move(file).error());
+    if (!try_to_hold(file->fd.get())) return is_being_written(path);
+    if (is_at(file->fd.get(), partial)) return Claim{*std::move(file), is_new};
+  }
+  return is_busy(path);
+}
+
+Result<void> renew(NamedFile& partial) {
+  LT_TRY(NamedFile made, open_anew(partial.path));
+  if (!try_to_hold(made.fd.get()) || !is_at(made.fd.get(), made.path)) return is_being_written(made.path);
+  partial = std::move(made);
+  return {};
+}
+
+Result<NewFiles> make_files(const std::string& path, std::uint32_t streams) {
+  LT_TRY(const std::string place, journal_place(path));
+  LT_TRY(Claim claimed, claim(path));
+  const bool was_there = std::filesystem::exists(place);
+  auto journal = open_locked(place);
+  const auto made = [&]() -> Result<void> {
+    if (!journal) return tl::unexpected<Error>(journal.error());
+    LT_CHECK(check_place(path, *journal, streams));
+    // Not what was left, made empty: it may be another user's, and see open_anew().
+    if (!claimed.is_new) LT_CHECK(renew(claimed.partial));
+    return set_size(*journal, 0);
+  }();
+  if (made) return NewFiles{*std::move(journal), std::move(claimed.partial)};
+  struct stat status {};
+  const bool is_empty = journal && ::fstat(journal->fd.get(), &status) == 0 && status.st_size == 0;
+  if (is_empty && (place != path || !was_there)) remove_own(*journal);
+  if (claimed.is_new) remove_own(claimed.partial);  // last: with it goes the lock
+  return tl::unexpected<Error>(made.error());
 }
 
 }  // namespace landtrace::output::trace_dat

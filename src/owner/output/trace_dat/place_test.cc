@@ -1,5 +1,6 @@
 // Whose files those beside a recording are: nothing of another recording, or of somebody else, is destroyed.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -127,6 +128,14 @@ TEST_F(PlaceTest, WhatOthersHavePutInPlaceOfThePartialFileIsNotTouched) {
   EXPECT_EQ(numbers(path_).size(), 30'000u);
 }
 
+TEST_F(PlaceTest, WhatIsThereInPlaceOfThePartialFileIsNotRemoved) {
+  leave(path_);
+  write_text(path_ + ".partial", "somebody's");
+  const auto before = contents();
+  EXPECT_THAT(error_of_completion(path_).message, HasSubstr(path_ + ".partial is in the way"));
+  EXPECT_TRUE(contents() == before);
+}
+
 TEST_F(PlaceTest, AJournalIsNotWrittenThroughALink) {
   write_text(path_, "older");
   for (const bool is_there : {false, true}) {
@@ -136,6 +145,45 @@ TEST_F(PlaceTest, AJournalIsNotWrittenThroughALink) {
     EXPECT_EQ(fs::exists(theirs_), is_there);
     EXPECT_EQ(read_text(theirs_), "");
     fs::remove(path_ + ".new");
+  }
+}
+
+// As for a moment where names cannot be exchanged.
+TEST_F(PlaceTest, WhoRecordsIsLeftAloneAlsoWhereItsJournalIsNotSeen) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 1);
+  ASSERT_EQ(message_of(writer.publish(0)), "");
+  const std::string aside = dir_.file("aside");
+  fs::rename(path_, aside);
+  const auto before = contents();
+  EXPECT_EQ(error_of_create(path_).code, EBUSY);
+  EXPECT_TRUE(contents() == before);
+  fs::rename(aside, path_);
+  append(writer, 2);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(path_), ElementsAre(1, 2));
+}
+
+TEST_F(PlaceTest, WhoIsKeptOffRemovesNothing) {
+  write_text(path_ + ".partial", "");
+  const Fd theirs(::open((path_ + ".partial").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(theirs.get(), LOCK_EX), 0);
+  const Error error = error_of_create(path_);
+  EXPECT_EQ(error.code, EBUSY);
+  EXPECT_THAT(error.message, HasSubstr(path_ + " is being written by another process"));
+  EXPECT_TRUE(trace_dat::is_at(theirs.get(), path_ + ".partial"));
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat.partial"));
+}
+
+TEST_F(PlaceTest, ThePartialFileIsLockedUntilItHasItsPlace) {
+  for (const std::uint32_t events : {1u, 1'000'000u}) {  // of many, the stream becomes the partial file
+    TraceDatWriter writer = create_writer(path_, 1);
+    for (std::uint32_t n = 1; n <= events; ++n) std::ignore = writer.append(number_record(1000 + n, 0, n));
+    ASSERT_EQ(message_of(writer.finish()), "");
+    // The writer lives, and with it the file.
+    const Fd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(::flock(file.get(), LOCK_SH | LOCK_NB), -1);
+    fs::remove(path_);
   }
 }
 

@@ -1,6 +1,5 @@
 // Recordings that are being written, and those whose recorder was killed.
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -575,14 +574,6 @@ TEST_F(UnfinishedTest, FilesOfOthersWithTheNamesOfStreamsAreSaidAndStay) {
   write_text(path_ + ".cpu2", page);  // of more CPUs than there are
   EXPECT_EQ(message_of(TraceDatWriter::create(path_, {.cpus = 2})), "");
   EXPECT_TRUE(read_text(path_ + ".cpu2") == page);
-}
-
-TEST_F(UnfinishedTest, WhatIsRecordedInAnotherFormatIsInTheWayBeforeItHasAnything) {
-  write_text(path_ + ".partial", "");
-  const Fd theirs(::open((path_ + ".partial").c_str(), O_RDONLY | O_CLOEXEC));
-  ASSERT_EQ(::flock(theirs.get(), LOCK_EX), 0);
-  EXPECT_THAT(message_of_create(), HasSubstr("trace.dat.partial is in the way"));
-  EXPECT_TRUE(trace_dat::is_at(theirs.get(), path_ + ".partial"));
 }
 
 TEST_F(UnfinishedTest, TheJournalOfARecorderThatWasKilledAtItsVeryEndIsNotInTheWay) {

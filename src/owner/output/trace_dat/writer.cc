@@ -55,9 +55,9 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
                 fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, trace_dat::kMaxCpus));
   }
   const std::uint32_t streams = options.cpus + options.spare;
-  LT_TRY(NamedFile file, trace_dat::open_new_journal(path, streams));
-  TraceDatWriter writer(path, Journal(std::move(file), 0), std::move(options));
-  LT_CHECK(writer.open_partial());
+  LT_TRY(auto files, trace_dat::make_files(path, streams));
+  TraceDatWriter writer(path, Journal(std::move(files.journal), 0), std::move(options));
+  writer.partial_ = std::move(files.partial);
   // Readers take all that have these names for streams of this recording.
   for (std::uint32_t cpu = 0; cpu < streams; ++cpu) trace_dat::remove_aside(trace_dat::stream_path(path, cpu));
   LT_CHECK(writer.reserve_more(kBaseNeed + streams * kNeedPerCpu + writer.metadata_.kallsyms.size()));
@@ -101,11 +101,6 @@ Result<void> TraceDatWriter::append(const Record& record) {
 Result<void> TraceDatWriter::open_stream(std::uint32_t cpu) {
   LT_CHECK(reserve_more(kPageSize));
   return streams_[cpu].open(trace_dat::stream_path(path_, cpu));
-}
-
-Result<void> TraceDatWriter::open_partial() {
-  LT_TRY(partial_, trace_dat::open_anew(trace_dat::partial_path(path_)));
-  return {};
 }
 
 Result<void> TraceDatWriter::reserve_more(std::uint64_t bytes) {
@@ -275,6 +270,7 @@ Result<std::vector<Region>> TraceDatWriter::begin_partial(std::span<const CpuSta
   if (made.text.size() > trace_dat::kCountersAt) return write_metadata(stats);
   auto file = streams_[base].become_file({std::as_bytes(std::span(made.text)), trace_dat::kMagic.size()});
   if (!file) return write_metadata(stats);
+  trace_dat::hold(*file);
   // From here on readers find its events in PATH.partial.
   LT_CHECK(trace_dat::rename_over_unused(file->path, partial_.path));
   file->path = partial_.path;
@@ -302,7 +298,7 @@ Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
   const auto completed = [&]() -> Result<void> {
     LT_CHECK(move_streams(regions));
     LT_CHECK(trace_dat::set_size(partial_, end_of(regions)));
-    return trace_dat::replace_file(partial_.path, place(), journal_.file().fd.get());
+    return trace_dat::put_in_place(partial_.path, place());
   }();
   if (!completed) {
     return fail(completed.error().code,
@@ -311,6 +307,8 @@ Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
                             completed.error().message, kept_older() ? ", at " + place() : "", path_));
   }
   for (CpuStream& stream : streams_) stream.remove_file();
+  // The journal, last: as long as it is PATH.partial the next recorder does not begin.
+  if (trace_dat::is_at(journal_.file().fd.get(), partial_.path)) ::unlink(partial_.path.c_str());
   return {};
 }
 
@@ -330,8 +328,8 @@ Result<void> TraceDatWriter::move_streams(const std::vector<Region>& regions) {
 
 void TraceDatWriter::remove_files() {
   for (CpuStream& stream : streams_) stream.remove_file();
-  if (partial_.fd) ::unlink(partial_.path.c_str());
-  ::unlink(journal_.file().path.c_str());
+  trace_dat::remove_own(journal_.file());
+  trace_dat::remove_own(partial_);  // last, as others begin from then on
 }
 
 }  // namespace landtrace::output

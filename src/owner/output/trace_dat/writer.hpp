@@ -48,10 +48,10 @@ class TraceDatWriter {
     std::string kallsyms = {};  // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
 
-  // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; EEXIST: an unfinished recording is there, or beside an older one (complete_recording()), or
-  // PATH.new, PATH.partial or a PATH.cpuN is not ours; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be
-  // moved away; ENOSPC and what open(2) says.
+  // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: somebody
+  // records into it, in whatever format; EEXIST: an unfinished recording is there, or beside an older one
+  // (complete_recording()), or PATH.new, PATH.partial or a PATH.cpuN is not ours; EISDIR, EPERM, EACCES: what is there,
+  // or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
@@ -111,8 +111,7 @@ class TraceDatWriter {
   void drop_empty_spares();
   Result<void> open_stream(std::uint32_t cpu);
   Result<void> open_left_streams(const std::vector<trace_dat::Region>& regions);
-  Result<void> open_left_partial();
-  Result<void> open_partial();
+  Result<void> check_left_partial() const;
   Result<void> reserve_more(std::uint64_t bytes);
   Result<void> take_place();
   Result<void> publish_here(std::uint64_t horizon_ns);
@@ -130,6 +129,7 @@ class TraceDatWriter {
   Result<void> complete(const std::vector<trace_dat::Region>& regions);
   [[nodiscard]] Result<void> say_place(const Result<void>& placed) const;
   Result<void> complete_left();
+  Result<void> complete_claimed(bool is_new);
   void remove_files();
 
   std::string path_;
