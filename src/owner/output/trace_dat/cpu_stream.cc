@@ -177,6 +177,7 @@ Result<void> CpuStream::move_to(const NamedFile& target, std::uint64_t offset) {
   const std::uint64_t at = offset + pages_written_ * kPageSize;
   LT_CHECK(write_at(target, at, last));
   punch_hole(target, at + last.size(), kPageSize - last.size());
+  if (published_ > 0) punch_hole(file_, page_at(pages_written_), kPageSize);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/journal.hpp"
 
 namespace landtrace::output::trace_dat {
@@ -115,12 +116,27 @@ bool was_completed(const std::string& path) {
          !std::filesystem::exists(partial_path(partial));
 }
 
+// Whether it has pages that have not been moved away, which leaves a hole.
+bool has_pages(const std::string& stream) {
+  const auto file = InputFile::open(stream);
+  if (!file || file->size() <= kStreamStart) return false;
+  return ::lseek(file->fd(), kStreamStart, SEEK_DATA) >= 0 || errno != ENXIO;
+}
+
+tl::unexpected<Error> has_events(const std::string& stream, const std::string& path) {
+  return fail(EEXIST, fmt::format("{0} has events of a recording whose {1} was moved or removed: move that back, or "
+                                  "{1}.partial and each {1}.cpuN elsewhere",
+                                  stream, path));
+}
+
+// What was left with a journal has been looked for before.
 Result<void> check_others_files(const std::string& path, std::uint32_t streams) {
-  if (const std::string partial = partial_path(path); !was_completed(path) && !is_unused(partial)) {
-    return is_in_the_way(partial);
-  }
+  const bool is_rest = was_completed(path);
+  if (const std::string partial = partial_path(path); !is_rest && !is_unused(partial)) return is_in_the_way(partial);
   for (std::uint32_t cpu = 0; cpu < streams; ++cpu) {
-    if (const std::string file = stream_path(path, cpu); !is_unused(file)) return is_in_the_way(file);
+    const std::string stream = stream_path(path, cpu);
+    if (!is_unused(stream)) return is_in_the_way(stream);
+    if (!is_rest && has_pages(stream)) return has_events(stream, path);
   }
   return {};
 }

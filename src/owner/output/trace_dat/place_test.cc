@@ -148,6 +148,42 @@ TEST_F(PlaceTest, AJournalIsNotWrittenThroughALink) {
   }
 }
 
+TEST_F(PlaceTest, WhatALeftRecordingHasWhoseJournalWasMovedIsNotDestroyed) {
+  leave(path_);
+  const std::string moved = dir_.file("monday.dat");
+  fs::rename(path_, moved);
+  for (const bool is_older_there : {false, true}) {
+    if (is_older_there) write_text(path_, "older");
+    const auto before = contents();
+    const Error error = error_of_create(path_);
+    EXPECT_EQ(error.code, EEXIST);
+    EXPECT_THAT(error.message, HasSubstr(path_ + ".cpu0 has events of a recording"));
+    EXPECT_TRUE(contents() == before);
+  }
+  fs::remove(path_);
+  fs::rename(moved, path_);
+  EXPECT_EQ(error_of_completion(path_).message, "");
+  EXPECT_THAT(numbers(path_), ElementsAre(1));
+}
+
+TEST_F(PlaceTest, AJournalWithoutItsEventsIsNotCompleted) {
+  leave(path_);
+  const std::string moved = dir_.file("monday.dat");
+  fs::rename(path_, moved);
+  const auto before = contents();
+  const Error error = error_of_completion(moved);
+  EXPECT_EQ(error.code, ENOENT);
+  EXPECT_THAT(error.message, HasSubstr("its events are not beside it"));
+  EXPECT_TRUE(contents() == before);
+}
+
+TEST_F(PlaceTest, WhatWasMovedAlreadyOfAKilledRecorderIsNotInTheWay) {
+  record(path_, 1);
+  write_text(path_ + ".cpu0", std::string(trace_dat::kCountersAt, '\0') + "counters");
+  fs::resize_file(path_ + ".cpu0", trace_dat::kStreamStart + 3 * trace_dat::kPageSize);  // their pages are holes
+  EXPECT_EQ(error_of_create(path_).message, "");
+}
+
 // As for a moment where names cannot be exchanged.
 TEST_F(PlaceTest, WhoRecordsIsLeftAloneAlsoWhereItsJournalIsNotSeen) {
   TraceDatWriter writer = create_writer(path_, 1);

@@ -242,7 +242,7 @@ TEST_F(RoundTripTest, RecordsThatCannotBeAreRefused) {
 
 TEST_F(RoundTripTest, WriterReplacesAnOlderFileAndLeftStreams) {
   write_text(path_, std::string(5'000'000, 'x'));
-  write_text(path_ + ".cpu0", std::string(trace_dat::kStreamStart, '\0') + std::string(300'000, 'x'));
+  write_text(path_ + ".cpu0", std::string(trace_dat::kStreamStart, '\0'));  // without pages
   TraceDatWriter writer = create_writer(path_, 1);
   append(writer, number_record(1, 0, 42));
   finish(writer);

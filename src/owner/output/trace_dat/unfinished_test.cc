@@ -625,23 +625,6 @@ TEST_F(UnfinishedTest, WhoFinishesRemovesNoStreamOfTheNextRecorder) {
   EXPECT_EQ(read_text(path), "the next one's");
 }
 
-TEST_F(UnfinishedTest, WhatARecordingThatWasRemovedHasLeftIsNoPartOfTheNextOne) {
-  in_killed_process([&] {
-    TraceDatWriter writer = create_writer(path_, 2);
-    append(writer, 1, 1);
-    std::ignore = writer.publish(0);
-  });
-  fs::remove(path_);
-  in_killed_process([&] {
-    TraceDatWriter writer = create_writer(path_, 2);
-    append(writer, 2);
-    std::ignore = writer.publish(0);
-  });
-  EXPECT_THAT(numbers(), ElementsAre(2));
-  ASSERT_EQ(message_of(complete_recording(path_)), "");
-  EXPECT_THAT(numbers(), ElementsAre(2));
-}
-
 TEST_F(UnfinishedTest, CompletingWhatIsCompleteOrNoRecording) {
   TraceDatWriter writer = create_writer(path_, 1);
   append(writer, 1);

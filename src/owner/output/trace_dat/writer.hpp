@@ -50,8 +50,8 @@ class TraceDatWriter {
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: somebody
   // records into it, in whatever format; EEXIST: an unfinished recording is there, or beside an older one
-  // (complete_recording()), or PATH.new, PATH.partial or a PATH.cpuN is not ours; EISDIR, EPERM, EACCES: what is there,
-  // or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
+  // (complete_recording()), or PATH.new, PATH.partial or a PATH.cpuN is not ours, or has events whose journal is
+  // elsewhere; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
@@ -146,9 +146,9 @@ class TraceDatWriter {
 
 // Makes one file of a recording whose recorder has not finished it. One that was left at PATH.new, beside an older one,
 // goes by both names, and takes the place. EALREADY: it is complete as it is; EBUSY: it is being recorded; EBADMSG: not
-// one of ours, or damaged; EPERM: what has the name of a file beside it is none of its files; ENOSPC and others: it
-// stays as it is, and another try goes on from there. Where the older one cannot be moved it is completed beside that,
-// and the error says so.
+// one of ours, or damaged; ENOENT: it is not there, or its events are not beside it; EPERM, EEXIST: what has the name
+// of a file beside it is none of its files; ENOSPC and others: it stays as it is, and another try goes on from there.
+// Where the older one cannot be moved it is completed beside that, and the error says so.
 Result<Completed> complete_recording(const std::string& path);
 
 }  // namespace landtrace::output
