@@ -137,11 +137,9 @@ Result<void> OutputFile::keep() {
 Result<void> OutputFile::move_away() {
   // One that began since this did.
   LT_CHECK(output::trace_dat::refuse_recordings(path_));
-  if (::rename(path_.c_str(), (path_ + ".old").c_str()) == 0) {
-    has_replaced_ = true;
-  } else if (errno != ENOENT) {
-    return fail_errno(path_ + ".old");
-  }
+  auto moved = output::trace_dat::make_older(path_, path_ + ".old");
+  if (!moved && moved.error().code != ENOENT) return moved;
+  has_replaced_ = moved.has_value();
   return {};
 }
 

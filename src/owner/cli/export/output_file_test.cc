@@ -259,6 +259,18 @@ TEST_F(OutputFileTest, ARecordingThatBeginsWhileAnotherIsExportedToItsPlaceStays
   }
 }
 
+TEST_F(OutputFileTest, AnUnfinishedRecordingIsNotReplacedAsTheOlderOne) {
+  write(path(), "before");
+  auto file = OutputFile::create_lasting(path(), true);
+  ASSERT_TRUE(file);
+  output::TraceDatWriter writer = output::create_writer(path() + ".old", 1);
+  EXPECT_EQ(file->keep().error().code, EBUSY);
+  EXPECT_EQ(text_of(path()), "before");
+  ASSERT_TRUE(writer.append(output::number_record(1, 0, 7)));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(output::read_file_records(path() + ".old").records.size(), 1u);
+}
+
 TEST_F(OutputFileTest, AFolderThatCannotTakeItsPlaceStaysBesideIt) {
   std::filesystem::create_directory(path());
   write(path() + "/metadata", "before");

@@ -11,6 +11,7 @@
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/names.hpp"
 
 namespace landtrace::output::trace_dat {
 
@@ -83,9 +84,20 @@ Result<void> check_can_go(const std::string& path) {
   return fail_errno(path + " cannot be moved away");
 }
 
+// `name`: of what is at `place` now.
+Result<void> refuse_recording(const std::string& place, const std::string& name) {
+  const auto file = InputFile::open(place);
+  if (!file) return {};
+  // Asked first: one that has just begun is no journal yet.
+  if (has_writer(*file)) return is_being_written(name);
+  LT_CHECK(refuse_other_version(*file, name));
+  return is_journal(*file) ? was_left(name, name) : Result<void>();
+}
+
 Result<std::string> beside_older(const std::string& path) {
   auto can = check_can_go(path);
   if (can) can = check_can_go(old_path(path));
+  if (can) can = refuse_recording(old_path(path), old_path(path));
   if (can) return new_path(path);
   return fail(can.error().code, fmt::format("{0}; the older recording {1} is to become {1}.old: move one of them "
                                             "elsewhere, or record to another file",
@@ -189,14 +201,42 @@ bool is_locked(const std::string& path) {
 }  // namespace
 
 Result<void> refuse_recordings(const std::string& path) {
-  for (const std::string& place : {path, new_path(path)}) {
-    const auto file = InputFile::open(place);
-    if (!file) continue;
-    // Asked first: one that has just begun is no journal yet.
-    if (has_writer(*file)) return is_being_written(path);
-    if (is_journal(*file) && (place == path || has_left_pages(path))) return was_left(place, path);
+  LT_CHECK(refuse_recording(path, path));
+  const auto beside = InputFile::open(new_path(path));
+  if (!beside) return {};
+  if (has_writer(*beside)) return is_being_written(path);
+  return is_journal(*beside) && has_left_pages(path) ? was_left(new_path(path), path) : Result<void>();
+}
+
+// What had the name is removed only when it has been looked at under another one, where nobody begins to record. What
+// gets it is looked at then, too: a recording may have come to `from` just before.
+Result<void> make_older(const std::string& from, const std::string& old) {
+  struct stat status {};
+  if (::lstat(from.c_str(), &status) != 0) return fail_errno("rename " + from + " to " + old);
+  LT_CHECK(check_can_go(old));
+  for (int i = 0; i < kMostTries; ++i) {
+    LT_CHECK(refuse_recording(old, old));
+    if (swap_names(from, old)) {
+      auto refused = refuse_recording(from, old);
+      if (refused) refused = refuse_recording(old, from);
+      if (!refused) {
+        std::ignore = swap_names(from, old);
+        return refused;
+      }
+      remove_aside(from);
+      return {};
+    }
+    if (errno != ENOENT) break;
+    if (auto renamed = rename_to_free(from, old); !renamed) {
+      if (renamed.error().code == EEXIST) continue;
+      return renamed;
+    }
+    auto refused = refuse_recording(old, from);
+    if (!refused) std::ignore = rename_to_free(old, from);
+    return refused;
   }
-  return {};
+  // Names cannot be exchanged here, or what is wrong is said by this.
+  return rename_file(from, old);
 }
 
 Result<Claim> claim(const std::string& path) {

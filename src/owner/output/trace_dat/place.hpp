@@ -27,6 +27,10 @@ bool is_unused(const std::string& path);
 // EBUSY: somebody records into PATH; EEXIST: a recording was left there, or at PATH.new.
 Result<void> refuse_recordings(const std::string& path);
 
+// What is at `from` becomes the older recording at `old`, in place of what has that name. EBUSY, EEXIST: that is a
+// recording which is not finished; ENOENT: there is nothing at `from`. After an error all is where it was.
+Result<void> make_older(const std::string& from, const std::string& old);
+
 // EBUSY: somebody else has it. Others ask for this lock, too: see has_writer().
 Result<void> lock(const NamedFile& file);
 

@@ -223,5 +223,36 @@ TEST_F(PlaceTest, ThePartialFileIsLockedUntilItHasItsPlace) {
   }
 }
 
+TEST_F(PlaceTest, AnUnfinishedRecordingIsNotReplacedAsTheOlderOne) {
+  const std::string old = path_ + ".old";
+  write_text(path_, "older");
+  leave(old);
+  const auto before = contents();
+  const Error error = error_of_create(path_);
+  EXPECT_EQ(error.code, EEXIST);
+  EXPECT_THAT(error.message, HasSubstr("`landtrace recover " + old + "`"));
+  EXPECT_TRUE(contents() == before);
+  EXPECT_EQ(error_of_completion(old).message, "");
+  const TraceDatWriter writer = create_writer(old, 1);
+  EXPECT_EQ(error_of_create(path_).message, "");  // what is there is complete
+}
+
+TEST_F(PlaceTest, ARecordingThatBeginsWhereTheOlderOneIsToGoStays) {
+  const std::string old = path_ + ".old";
+  write_text(path_, "older");
+  TraceDatWriter writer = create_writer(path_, 1);
+  TraceDatWriter other = create_writer(old, 1);
+  EXPECT_EQ(error_of_create(path_).code, EBUSY);
+  append(writer, 1);
+  EXPECT_THAT(message_of(writer.publish(0)), HasSubstr(old));
+  EXPECT_EQ(read_text(path_), "older");
+  append(other, 2);
+  EXPECT_EQ(message_of(other.finish()), "");
+  EXPECT_THAT(numbers(old), ElementsAre(2));
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(path_), ElementsAre(1));
+  EXPECT_EQ(read_text(old), "older");
+}
+
 }  // namespace
 }  // namespace landtrace::output

@@ -170,7 +170,7 @@ Result<void> TraceDatWriter::take_place() {
   const std::string old = trace_dat::old_path(path_);
   if (trace_dat::swap_names(now, path_)) {
     journal_.renamed(path_);
-    if (auto moved = trace_dat::rename_over_unused(now, old); !moved) {
+    if (auto moved = trace_dat::make_older(now, old); !moved) {
       if (!trace_dat::swap_names(now, path_)) {
         return fail(moved.error().code, fmt::format("{}; the older recording is {}", moved.error().message, now));
       }
@@ -179,14 +179,14 @@ Result<void> TraceDatWriter::take_place() {
     }
     replaced_ = true;
   } else if (errno == EINVAL || errno == ENOSYS || errno == ENOENT) {  // not on this file system; or PATH is gone
-    const bool is_there = ::access(path_.c_str(), F_OK) == 0;
-    if (is_there) LT_CHECK(trace_dat::rename_over_unused(path_, old));
-    if (auto moved = trace_dat::rename_file(now, path_); !moved) {
-      if (is_there) std::ignore = trace_dat::rename_file(old, path_);
+    const auto older = trace_dat::make_older(path_, old);
+    if (!older && older.error().code != ENOENT) return older;
+    if (auto moved = trace_dat::rename_to_free(now, path_); !moved) {
+      if (older) std::ignore = trace_dat::rename_to_free(old, path_);
       return moved;
     }
     journal_.renamed(path_);
-    replaced_ = is_there;
+    replaced_ = older.has_value();
   } else {
     return fail_errno("rename " + now + " to " + path_);
   }

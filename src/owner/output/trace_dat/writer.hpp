@@ -49,9 +49,10 @@ class TraceDatWriter {
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: somebody
-  // records into it, in whatever format; EEXIST: an unfinished recording is there, or beside an older one
-  // (complete_recording()), or PATH.new, PATH.partial or a PATH.cpuN is not ours, or has events whose journal is
-  // elsewhere; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
+  // records into it, in whatever format, or into PATH.old, where an older one is to go; EEXIST: an unfinished recording
+  // is there, or beside an older one (complete_recording()), or at PATH.old, or PATH.new, PATH.partial or a PATH.cpuN
+  // is not ours, or has events whose journal is elsewhere; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be
+  // moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
