@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/names.hpp"
 #include "output/trace_dat/place.hpp"
 #include "output/trace_dat/reader.hpp"
 #include "output/trace_dat/writer.hpp"
@@ -94,7 +95,7 @@ Result<Left> open_left(const std::string& named) {
 }  // namespace
 
 Result<Completed> complete_recording(const std::string& named) {
-  LT_TRY(auto opened, open_left(named));
+  LT_TRY(auto opened, open_left(trace_dat::follow_links(named, false)));
   auto& [path, file] = opened;
   LT_TRY(const InputFile input, InputFile::open(file.path));
   LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));

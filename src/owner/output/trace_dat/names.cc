@@ -5,10 +5,33 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "output/trace_dat/file_ops.hpp"
 
 namespace landtrace::output::trace_dat {
+
+std::string follow_links(const std::string& path, bool only_own) {
+  constexpr int kMostLinks = 40;  // as open(2) has it
+  struct stat named {};
+  const bool is_there = ::stat(path.c_str(), &named) == 0;
+  if (is_there && !S_ISREG(named.st_mode)) return path;
+  std::filesystem::path at = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    struct stat status {};
+    if (::lstat(at.c_str(), &status) != 0 && is_there) return path;
+    if (!S_ISLNK(status.st_mode)) {
+      const bool is_same = status.st_ino == named.st_ino && status.st_dev == named.st_dev;
+      return is_same || !is_there ? at.string() : path;
+    }
+    if (only_own && status.st_uid != ::geteuid() && status.st_uid != 0) return path;
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(at, error);
+    if (error) return path;
+    at = at.parent_path() / target;
+  }
+  return path;
+}
 
 bool swap_names(const std::string& a, const std::string& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;

@@ -7,6 +7,11 @@
 
 namespace landtrace::output::trace_dat {
 
+// Where the path leads to as a link. A recording has several files: all are beside that one, or its journal is alone on
+// another disk. Itself where it is none, or leads to no file, or to one without a name, as those in /proc may.
+// `only_own`: another user's link is not followed, as he would choose the place.
+std::string follow_links(const std::string& path, bool only_own);
+
 // Exchanges two names. False, with errno: not on this file system, or one of them is not there.
 bool swap_names(const std::string& a, const std::string& b);
 

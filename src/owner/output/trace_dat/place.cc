@@ -104,12 +104,27 @@ Result<std::string> beside_older(const std::string& path) {
                                             can.error().message, path));
 }
 
+// Of one that has not been followed.
+Result<std::string> beside_link(const std::string& path, const struct stat& link) {
+  const bool is_others = link.st_uid != ::geteuid() && link.st_uid != 0;
+  if (is_others) return beside_older(path);
+  return fail(EINVAL, path + " leads to another user's link, or to a file that has no name: name the file itself");
+}
+
+bool can_be_made(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0;
+}
+
 // Where the journal is to be: at the path itself, or beside what is there.
 Result<std::string> journal_place(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  if (S_ISDIR(status.st_mode)) return fail_errno("open " + path, EISDIR);
-  if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  struct stat named {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) return fail_errno("open " + path, EISDIR);
+  if (is_there && !S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  if (::lstat(path.c_str(), &named) == 0 && S_ISLNK(named.st_mode)) return beside_link(path, named);
+  if (!is_there) return can_be_made(path) ? Result<std::string>(path) : fail_errno("open " + path);
   if (::access(path.c_str(), W_OK) != 0) return fail_errno("open " + path);
   if (status.st_size == 0) return path;
   LT_TRY(const InputFile there, InputFile::open(path));

@@ -254,5 +254,51 @@ TEST_F(PlaceTest, ARecordingThatBeginsWhereTheOlderOneIsToGoStays) {
   EXPECT_EQ(read_text(old), "older");
 }
 
+TEST_F(PlaceTest, ALinkLeadsTheWholeRecordingToItsTarget) {
+  fs::create_directory(dir_.file("large"));
+  const std::string target = dir_.file("large/run.dat");
+  fs::create_symlink("large/run.dat", path_);
+  {
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 1);
+    ASSERT_EQ(message_of(writer.publish(0)), "");
+    EXPECT_THAT(dir_.list(), ElementsAre("large", "trace.dat"));
+    EXPECT_THAT(numbers(path_), ElementsAre(1));
+    ASSERT_EQ(message_of(writer.finish()), "");
+  }
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_THAT(dir_.list(), ElementsAre("large", "trace.dat"));
+  EXPECT_FALSE(TraceDatReader::open(target)->is_unfinished());
+  record(path_, 2);
+  EXPECT_THAT(numbers(path_), ElementsAre(2));
+  EXPECT_THAT(numbers(target + ".old"), ElementsAre(1));
+}
+
+TEST_F(PlaceTest, WhatWasLeftWhereALinkLeadsToIsCompleted) {
+  fs::create_directory(dir_.file("large"));
+  fs::create_symlink(dir_.file("large/run.dat"), path_);
+  leave(path_);
+  EXPECT_THAT(numbers(path_), ElementsAre(1));
+  EXPECT_EQ(error_of_completion(path_).message, "");
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_THAT(numbers(dir_.file("large/run.dat")), ElementsAre(1));
+}
+
+TEST_F(PlaceTest, ALinkOfAnotherUserIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "has to be root, to make one";
+  for (const bool is_there : {false, true}) {
+    if (is_there) write_text(theirs_, "");
+    fs::create_symlink(theirs_, path_);
+    ASSERT_EQ(::lchown(path_.c_str(), 1001, 1001), 0);
+    record(path_, 1);
+    EXPECT_EQ(fs::exists(theirs_), is_there);
+    EXPECT_EQ(read_text(theirs_), "");
+    EXPECT_FALSE(fs::is_symlink(path_));
+    EXPECT_THAT(numbers(path_), ElementsAre(1));
+    EXPECT_TRUE(fs::is_symlink(path_ + ".old"));
+    fs::remove(path_);
+  }
+}
+
 }  // namespace
 }  // namespace landtrace::output

@@ -9,6 +9,7 @@
 #include "output/trace_dat/cpu_cursor.hpp"
 #include "output/trace_dat/file_ops.hpp"
 #include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/names.hpp"
 
 namespace landtrace::output {
 
@@ -87,14 +88,14 @@ std::size_t TraceDatReader::State::pop() {
 
 Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const std::string& path) {
   auto state = std::make_unique<State>();
-  state->path = path;
+  state->path = trace_dat::follow_links(path, false);
   // A recording may become finished while its parts are opened.
   for (int i = 0; i < trace_dat::kMostTries; ++i) {
-    LT_TRY(state->file, InputFile::open(path));
+    LT_TRY(state->file, InputFile::open(state->path));
     // Asked before: a recorder that ends meanwhile takes the name away.
     const bool has_writer = trace_dat::has_writer(state->file);
     const auto read = state->read();
-    const bool is_settled = !trace_dat::is_journal(state->file) || trace_dat::is_at(state->file.fd(), path);
+    const bool is_settled = !trace_dat::is_journal(state->file) || trace_dat::is_at(state->file.fd(), state->path);
     if (!is_settled) continue;
     LT_CHECK(read);
     state->was_left = state->contents.is_unfinished && !has_writer;

@@ -49,11 +49,12 @@ TraceDatWriter::TraceDatWriter(std::string path, Journal journal, Options option
   metadata_.kallsyms = std::move(options.kallsyms);
 }
 
-Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options options) {
+Result<TraceDatWriter> TraceDatWriter::create(const std::string& named, Options options) {
   if (options.cpus == 0 || options.cpus > trace_dat::kMaxCpus || options.spare > trace_dat::kMaxCpus - options.cpus) {
     return fail(EINVAL,
                 fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, trace_dat::kMaxCpus));
   }
+  const std::string path = trace_dat::follow_links(named, true);
   const std::uint32_t streams = options.cpus + options.spare;
   LT_TRY(auto files, trace_dat::make_files(path, streams));
   TraceDatWriter writer(path, Journal(std::move(files.journal), 0), std::move(options));

@@ -48,11 +48,11 @@ class TraceDatWriter {
     std::string kallsyms = {};  // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
 
-  // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: somebody
-  // records into it, in whatever format, or into PATH.old, where an older one is to go; EEXIST: an unfinished recording
-  // is there, or beside an older one (complete_recording()), or at PATH.old, or PATH.new, PATH.partial or a PATH.cpuN
-  // is not ours, or has events whose journal is elsewhere; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be
-  // moved away; ENOSPC and what open(2) says.
+  // A recording that is to be at `path`, or where that leads to as a link of one's own. EINVAL: not a regular file, or
+  // cpus is 0 or above 4096; EBUSY: somebody records into it, in whatever format, or into PATH.old, where an older one
+  // is to go; EEXIST: an unfinished recording is there, or beside an older one (complete_recording()), or at PATH.old,
+  // or PATH.new, PATH.partial or a PATH.cpuN is not ours, or has events whose journal is elsewhere; EISDIR, EPERM,
+  // EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
