@@ -57,6 +57,15 @@ Result<std::vector<CpuStats>> count_events(const std::string& path, const std::v
   }
 }
 
+// Its recorder may live: its pages are not moved under its hands.
+Result<void> lock_left(const NamedFile& journal) {
+  const auto locked = trace_dat::lock(journal);
+  if (locked || locked.error().code == EBUSY) return locked;
+  return fail(locked.error().code, fmt::format("whether {} is being recorded cannot be told: {}; copy it and the files "
+                                               "beside it to a file system with locks, and complete it there",
+                                               journal.path, locked.error().message));
+}
+
 // The journal at the path, locked. EALREADY: there is a finished recording.
 Result<NamedFile> open_left_journal(const std::string& path) {
   for (int i = 0; i < trace_dat::kMostTries; ++i) {
@@ -66,7 +75,7 @@ Result<NamedFile> open_left_journal(const std::string& path) {
       return fail(EALREADY, path + " is complete");
     }
     LT_TRY(NamedFile file, trace_dat::open_existing(path));
-    LT_CHECK(trace_dat::lock(file));
+    LT_CHECK(lock_left(file));
     // Until now its recorder may have put the finished one in its place.
     if (trace_dat::is_at(there.fd(), path) && trace_dat::is_at(file.fd.get(), path)) return file;
   }

@@ -30,8 +30,9 @@ tl::unexpected<Error> is_in_the_way(const std::string& path) {
 Result<void> lock(const NamedFile& file) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
-  if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
-    return is_being_written(file.path);
+  if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0) {
+    if (errno == EAGAIN || errno == EACCES) return is_being_written(file.path);
+    return fail_errno("lock " + file.path);
   }
   // It is PATH.partial for a moment when the recording is finished.
   hold(file);
@@ -68,7 +69,7 @@ tl::unexpected<Error> was_left(const std::string& journal, const std::string& pa
 Result<NamedFile> open_locked(const std::string& path) {
   for (int i = 0; i < kMostTries; ++i) {
     LT_TRY(NamedFile file, open_own(path, O_CREAT));
-    LT_CHECK(lock(file));
+    if (const auto locked = lock(file); !locked && locked.error().code == EBUSY) return is_being_written(path);
     if (is_at(file.fd.get(), path)) return file;
   }
   return is_busy(path);
@@ -130,9 +131,7 @@ Result<std::string> journal_place(const std::string& path) {
   LT_TRY(const InputFile there, InputFile::open(path));
   LT_CHECK(refuse_other_version(there, path));
   if (!is_journal(there)) return beside_older(path);
-  LT_TRY(const NamedFile file, open_existing(path));
-  LT_CHECK(lock(file));
-  return was_left(path, path);
+  return has_writer(there) ? is_being_written(path) : was_left(path, path);
 }
 
 // What a recorder that was killed at its very end has left: its journal has changed names with the finished file.

@@ -31,7 +31,8 @@ Result<void> refuse_recordings(const std::string& path);
 // recording which is not finished; ENOENT: there is nothing at `from`. After an error all is where it was.
 Result<void> make_older(const std::string& from, const std::string& old);
 
-// EBUSY: somebody else has it. Others ask for this lock, too: see has_writer().
+// EBUSY: somebody else has it; another error: there are no locks, and nobody can tell. Others ask for this lock, too:
+// see has_writer().
 Result<void> lock(const NamedFile& file);
 
 // PATH.partial, locked.

@@ -1,12 +1,17 @@
 // Whose files those beside a recording are: nothing of another recording, or of somebody else, is destroyed.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 
@@ -298,6 +303,41 @@ TEST_F(PlaceTest, ALinkOfAnotherUserIsNotFollowed) {
     EXPECT_TRUE(fs::is_symlink(path_ + ".old"));
     fs::remove(path_);
   }
+}
+
+// As on a network file system without locks; for the calling process alone, and for good.
+bool take_locks_away() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_OFD_SETLK, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(code), .filter = code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(PlaceTest, WithoutLocksNothingIsCompletedThatMayBeBeingRecorded) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 1);
+  ASSERT_EQ(message_of(writer.publish(0)), "");
+  const auto before = contents();
+  const std::string other = dir_.file("other");
+  in_killed_process([&] {
+    if (!take_locks_away()) return;
+    write_text(dir_.file("message"), error_of_completion(path_).message);
+    record(other, 2);  // who records goes on without them
+  });
+  EXPECT_THAT(read_text(dir_.file("message")), HasSubstr(path_ + " is being recorded cannot be told"));
+  EXPECT_THAT(numbers(other), ElementsAre(2));
+  fs::remove(dir_.file("message"));
+  fs::remove(other);
+  EXPECT_TRUE(contents() == before);
+  append(writer, 2);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(path_), ElementsAre(1, 2));
 }
 
 }  // namespace
