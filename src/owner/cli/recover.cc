@@ -3,6 +3,7 @@
 #include "cli/export/killed_output.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
+#include "cli/recording_file.hpp"
 #include "daemon/hosted_domain.hpp"
 #include "output/trace_dat/reader.hpp"
 #include "output/trace_dat/writer.hpp"
@@ -34,8 +35,8 @@ int recover(const std::string& file) {
     events += stats.entries;
     lost += stats.overrun + stats.dropped;
   }
-  complain(
-      fmt::format("{} event{}, {} lost, in {}", count_text(events), events == 1 ? "" : "s", count_text(lost), path));
+  complain(fmt::format("{} event{}, {} lost, in {}{}", count_text(events), events == 1 ? "" : "s", count_text(lost),
+                       path, damage_text(*completed)));
   if (completed->has_replaced) complain(fmt::format("the older recording is {}.old now", path));
   return kSuccess;
 }

@@ -103,6 +103,16 @@ Result<Left> open_left(const std::string& named) {
 
 }  // namespace
 
+namespace {
+
+// What cannot be read of it goes into no finished recording. Its own name it loses to that.
+Result<void> keep_damaged(const NamedFile& journal, const std::string& kept) {
+  if (trace_dat::is_at(journal.fd.get(), kept) || ::link(journal.path.c_str(), kept.c_str()) == 0) return {};
+  return fail_errno(fmt::format("{} is damaged, and cannot be kept as {}", journal.path, kept));
+}
+
+}  // namespace
+
 Result<Completed> complete_recording(const std::string& named) {
   LT_TRY(auto opened, open_left(trace_dat::follow_links(named, false)));
   auto& [path, file] = opened;
@@ -111,8 +121,9 @@ Result<Completed> complete_recording(const std::string& named) {
   TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
   writer.finished_ = true;
   writer.metadata_ = std::move(left.metadata);
+  writer.is_damaged_ = left.damaged_at.has_value();
   LT_CHECK(writer.complete_left());
-  return Completed{path, writer.has_replaced()};
+  return Completed{path, writer.has_replaced(), left.damaged_at};
 }
 
 namespace {
@@ -177,6 +188,7 @@ Result<void> TraceDatWriter::complete_claimed(bool is_new) {
     remove_files();
     return fail(EALREADY, path_ + " is complete");
   }
+  if (is_damaged_) LT_CHECK(keep_damaged(journal_.file(), path_ + ".damaged"));
   const Result<void> placed = take_place();
   if (regions.empty()) {
     if (!is_new) LT_CHECK(trace_dat::renew(partial_));

@@ -40,7 +40,8 @@ struct Contents {
   std::vector<CpuRegion> regions;
   std::optional<std::int64_t> wall_offset_ns;  // from the clock's times to nanoseconds since 1970
   bool is_unfinished = false;
-  std::uint64_t horizon_ns = 0;  // of an unfinished one: see journal.hpp
+  std::uint64_t horizon_ns = 0;                  // of an unfinished one: see journal.hpp
+  std::optional<std::uint64_t> damaged_at = {};  // of its journal
 };
 
 // Reads everything up to the events. EBADMSG: not a trace file, or damaged; ENOTSUP: a kind that is not read

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/object_lines.hpp"
 #include "output/trace_dat/put.hpp"
@@ -118,6 +121,40 @@ std::optional<std::string> read_body(const InputFile& file, std::uint64_t at) {
   return *std::move(body);
 }
 
+// Room for the damaged part, and work that whole entries are looked for with: numbers in it may look like sizes.
+constexpr std::uint64_t kMostDamaged = 1024 * 1024;
+constexpr std::uint64_t kMostWork = 16 * 1024 * 1024;
+constexpr std::uint64_t kWorkPerTry = 4096;
+constexpr int kMostPlaces = 64;  // of that; behind the last one nothing is looked for
+
+// Where the next whole entry is, behind one that is not, whose size may be wrong, too.
+std::optional<std::uint64_t> find_whole(const InputFile& file, std::uint64_t at) {
+  FileCursor cursor(file, at, file.size());
+  const auto bytes = cursor.text(std::min(kMostDamaged, file.size() - at), "damaged part");
+  std::uint64_t work = kMostWork;
+  for (std::size_t i = 1; bytes && i + kEntryHead < bytes->size(); ++i) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, bytes->data() + i, sizeof size);
+    const auto kind = static_cast<Kind>((*bytes)[i + kEntryHead]);
+    if (kind < Kind::kStart || kind > Kind::kObject) continue;
+    if (size == 0 || at + i + kEntryHead + size > file.size()) continue;
+    if (size + kWorkPerTry > work) break;
+    work -= size + kWorkPerTry;
+    if (read_body(file, at + i)) return at + i;
+  }
+  return std::nullopt;
+}
+
+// Of the last entry, which is not whole. The end of a file whose writer was killed has not all its bytes, or zeros.
+bool is_torn(const InputFile& file, std::uint64_t at) {
+  FileCursor head(file, at, file.size());
+  const auto size = head.number<std::uint32_t>("size of an entry");
+  if (!size || *size == 0 || *size > kMaxBody || at + kEntryHead + *size > file.size()) return true;
+  FileCursor end(file, file.size() - 1, file.size());
+  const auto last = end.number<char>("last byte");
+  return !last || *last == '\0';
+}
+
 }  // namespace
 
 Result<void> Journal::begin(const Metadata& metadata, std::uint32_t cpus, std::uint32_t spare) {
@@ -203,10 +240,24 @@ Result<void> refuse_other_version(const InputFile& file, const std::string& path
 Result<Unfinished> read_journal(const InputFile& file) {
   Unfinished out;
   std::uint64_t at = kJournalStart;
-  while (const auto bytes = read_body(file, at)) {
-    Body body(*bytes);
-    if (!take(body, out)) break;
-    at += kEntryHead + bytes->size();
+  int places = 0;
+  while (at < file.size()) {
+    const auto bytes = read_body(file, at);
+    Body body(bytes ? *bytes : std::string_view());
+    const bool is_whole = bytes && take(body, out);
+    if (!is_whole && !out.damaged_at && (bytes || !is_torn(file, at))) out.damaged_at = at;
+    if (bytes) {
+      at += kEntryHead + bytes->size();
+      continue;
+    }
+    const auto next = ++places <= kMostPlaces ? find_whole(file, at) : std::nullopt;
+    if (!next) break;
+    if (!out.damaged_at) out.damaged_at = at;
+    at = *next;
+  }
+  if (out.cpus == 0 && out.damaged_at) {
+    return fail(EBADMSG,
+                fmt::format("damaged at offset {}, where an unfinished recording says what it is", *out.damaged_at));
   }
   if (out.cpus == 0) return fail(EBADMSG, "an unfinished recording that had hardly begun");
   LT_CHECK(check_cpu_count(out.cpus, FileCursor(file, kJournalStart, file.size())));

@@ -8,9 +8,11 @@
 //     64  entries, one behind the other, only ever appended:
 //           u32 size of the body | u32 checksum of the body | body: u8 kind, then what the kind has
 //
-// A writer that was killed leaves at most one entry that is not whole, the last one; it ends the journal.
+// A writer that was killed leaves at most one entry that is not whole, the last one: it lacks its end, or has zeros
+// there after a power failure. Any other one that is not whole is damaged, and what stands behind it is looked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,7 +59,8 @@ struct Unfinished {
   std::uint32_t cpus = 0;
   std::uint32_t spare = 0;
   std::uint64_t horizon_ns = 0;
-  std::uint64_t journal_size = 0;  // up to the last whole entry
+  std::uint64_t journal_size = 0;                // up to the last whole entry
+  std::optional<std::uint64_t> damaged_at = {};  // the first entry that is damaged; what it said is not among this
 };
 
 // Whether the file is an unfinished recording.

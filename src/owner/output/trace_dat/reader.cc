@@ -238,6 +238,7 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 }
 
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
+std::optional<std::uint64_t> TraceDatReader::damaged_at() const { return state_->contents.damaged_at; }
 
 bool TraceDatReader::is_being_written() const {
   return is_unfinished() && !state_->was_left && trace_dat::has_writer(state_->file);

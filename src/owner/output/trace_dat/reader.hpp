@@ -55,6 +55,8 @@ class TraceDatReader {
 
   // Whether the recording was not finished when it was opened: what next() gives is what had come by then.
   [[nodiscard]] bool is_unfinished() const;
+  // Where what it says of itself is damaged: of some events' types, threads or objects nothing is known.
+  [[nodiscard]] std::optional<std::uint64_t> damaged_at() const;
   // Whether its recorder lives.
   [[nodiscard]] bool is_being_written() const;
   // Whether its recorder has ended without finishing it. Neither of the two: it has been finished since.

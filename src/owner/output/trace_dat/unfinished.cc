@@ -113,6 +113,7 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& journ
   contents.objects = std::move(left.metadata.objects);
   contents.wall_offset_ns = left.metadata.wall_offset_ns;
   contents.horizon_ns = left.horizon_ns;
+  contents.damaged_at = left.damaged_at;
 
   // First the streams: one that is not there any more has become the partial file by then.
   std::vector<std::shared_ptr<InputFile>> streams(left.cpus + left.spare);

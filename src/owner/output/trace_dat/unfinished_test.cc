@@ -665,35 +665,6 @@ TEST_F(UnfinishedTest, WhoCompletesARecordingThatItsRecorderJustFinishesLeavesIt
   }
 }
 
-TEST_F(UnfinishedTest, ATornEntryEndsTheJournalAndNothingBeforeIt) {
-  in_killed_process([&] {
-    TraceDatWriter writer = create_writer(path_, 1);
-    writer.add_event(number_type());
-    writer.set_task(100, {"app", 99});
-    append(writer, 1);
-    std::ignore = writer.publish(0);
-  });
-  const std::string whole = read_text(path_);
-  for (std::size_t size = trace_dat::kJournalStart; size < whole.size(); ++size) {
-    write_text(path_, std::string_view(whole).substr(0, size));
-    auto left = TraceDatReader::open(path_);
-    if (!left) {
-      EXPECT_EQ(left.error().code, EBADMSG);
-      continue;
-    }
-    EXPECT_LE(left->tasks().size(), 1u);
-    EXPECT_THAT(more(*left), ElementsAre(1));
-    EXPECT_TRUE(left->tasks().empty()) << size;
-  }
-  for (std::size_t i = trace_dat::kJournalStart; i < whole.size(); ++i) {
-    std::string bent = whole;
-    bent[i] = static_cast<char>(bent[i] ^ 0x40);
-    write_text(path_, bent);
-    const auto left = TraceDatReader::open(path_);
-    EXPECT_TRUE(!left || left->tasks().empty()) << i;
-  }
-}
-
 TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
   TraceDatWriter writer = create_writer(path_, 2);
   writer.add_event(number_type());

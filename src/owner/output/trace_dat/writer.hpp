@@ -34,6 +34,8 @@ namespace landtrace::output {
 struct Completed {
   std::string path;           // where it is
   bool has_replaced = false;  // an older one, which is at PATH.old now
+  // Where the journal was damaged, which is PATH.damaged now: what it said there is missing.
+  std::optional<std::uint64_t> damaged_at = {};
 };
 
 // Not thread-safe. Everything that takes a CPU number wants one below Options::cpus + Options::spare.
@@ -143,6 +145,7 @@ class TraceDatWriter {
   std::uint64_t reserved_ = 0;  // bytes reserved for that
   bool replaced_ = false;
   bool finished_ = false;
+  bool is_damaged_ = false;  // its journal, which is to be kept
 };
 
 // Makes one file of a recording whose recorder has not finished it. One that was left at PATH.new, beside an older one,
