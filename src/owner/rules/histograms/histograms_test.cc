@@ -229,6 +229,26 @@ TEST_F(HistogramsTest, AHistogramIsPausedContinuedAndCleared) {
             std::vector<std::string>{"Can't clear or continue a nonexistent hist trigger"});
 }
 
+// What a cleared histogram counted in is somebody else's soon.
+TEST_F(HistogramsTest, WhatIsClearedIsCountedInNoMoreAlsoOfMarkers) {
+  const auto counts_in_its_table = [this](const Event& event) {
+    const EventTrigger& trigger = find_rules(event, top())->triggers.front();
+    const auto& plan = *reinterpret_cast<const hist::HistPlan*>(domain_->control().at(trigger.plan));
+    return plan.table == trigger.histogram->table->range->offset;
+  };
+  Event& print = domain_->events().print();
+  for (const auto& [cleared, name] : {std::pair{&print, ""}, {&print, ":name=both"}, {event_, ":name=both"}}) {
+    const std::string command = std::string("hist:keys=common_pid") + name;
+    ASSERT_EQ(apply(&print, command), 0);
+    ASSERT_EQ(apply(event_, command), 0);
+    ASSERT_EQ(apply(cleared, command + ":clear"), 0);
+    EXPECT_TRUE(counts_in_its_table(print)) << command;
+    EXPECT_TRUE(counts_in_its_table(*event_)) << command;
+    ASSERT_EQ(apply(&print, "!" + command), 0);
+    ASSERT_EQ(apply(event_, "!" + command), 0);
+  }
+}
+
 TEST_F(HistogramsTest, AHistogramThatBeginsPausedCountsWhenItIsContinued) {
   ASSERT_EQ(apply(event_, "hist:keys=id:pause"), 0);
   emit(1, 0);

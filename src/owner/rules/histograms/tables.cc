@@ -40,7 +40,7 @@ Result<void> HistogramTables::renew(const Histogram& histogram) {
   HistogramTable& table = *histogram.table;
   LT_TRY(auto range, make_range(table.shape.layout.bytes));
   table.replaced.push_back(std::exchange(table.range, std::move(range)));
-  for (Event* const event : events_.all()) {
+  for (Event* const event : events_.all_and_print()) {
     std::vector<std::uint32_t> instances;
     for (const auto& [index, file] : event->files.all()) instances.push_back(index);
     for (const std::uint32_t index : instances) {

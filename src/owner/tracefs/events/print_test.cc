@@ -88,6 +88,18 @@ TEST_F(PrintTest, OneEnablesOtherEventsAndIsEnabledByNone) {
   EXPECT_THAT(session_.cat("available_events"), Not(HasSubstr("print")));
 }
 
+TEST_F(PrintTest, AHistogramThatIsClearedLeavesItsTableToOthers) {
+  ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid"), "ok");
+  for (const char* const text : {"a", "b"}) EXPECT_EQ(write(text), "ok");
+  ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid:clear"), "ok");
+  ASSERT_TRUE(session_.domain().grace().drain(std::chrono::seconds(10)));
+  ASSERT_EQ(session_.run({"reg", "a", "e1 u32 n"}), "ok index=0");
+  ASSERT_EQ(session_.append("events/user_events/e1/trigger", "hist:keys=common_pid"), "ok");
+  EXPECT_EQ(write("c"), "ok");
+  EXPECT_THAT(session_.cat("events/ftrace/print/hist"), HasSubstr("Hits: 1\n"));
+  EXPECT_THAT(session_.cat("events/user_events/e1/hist"), HasSubstr("Hits: 0\n"));
+}
+
 TEST_F(PrintTest, EachInstanceHasItsOwn) {
   ASSERT_EQ(session_("mkdir instances/foo"), "ok");
   ASSERT_EQ(session_.append("instances/foo/events/ftrace/print/trigger", "traceoff"), "ok");
