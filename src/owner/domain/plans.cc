@@ -39,16 +39,15 @@ void add_observers(std::vector<PlanStep>& steps, const Instance& instance, const
 
 // What the event does in one instance. The order is the kernel's: triggers see an event that is only softly enabled,
 // that is another thread's, or that the filter rejects; each of the gates behind them keeps it from being recorded.
-void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, StepKind record) {
+void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, StepKind record,
+               std::uint32_t threads) {
   add_observers(steps, instance, file, false);
   const std::size_t first = steps.size();
   if (file != nullptr && file->trigger_list != 0) {
     steps.push_back(step(StepKind::kTriggers, instance, 0, file->trigger_list));
   }
   if (file != nullptr && file->in_soft_mode()) steps.push_back(step(StepKind::kSoft, instance, file->soft_switch, 0));
-  if (instance.threads.published != 0) {
-    steps.push_back(step(StepKind::kThreads, instance, 0, instance.threads.published));
-  }
+  if (threads != 0) steps.push_back(step(StepKind::kThreads, instance, 0, threads));
   if (file != nullptr && file->filter_program != 0) {
     steps.push_back(step(StepKind::kFilter, instance, 0, file->filter_program));
   }
@@ -65,10 +64,11 @@ Result<void> Plans::publish(const Event& event) {
   std::vector<PlanStep> steps;
   for (const Instance* const instance : instances_.all()) {
     if (!event.listeners[instance->index]) continue;
-    // What is written to trace_marker has none, as in the kernel.
-    const bool has_stack = instance->has_stacks && event.slot != plan::kPrintSlot;
+    // What is written to trace_marker has no stack and is of whatever thread, as in the kernel.
+    const bool is_print = event.slot == plan::kPrintSlot;
+    const bool has_stack = instance->has_stacks && !is_print;
     add_steps(steps, *instance, event.file(instance->index),
-              has_stack ? StepKind::kRecordWithStack : StepKind::kRecord);
+              has_stack ? StepKind::kRecordWithStack : StepKind::kRecord, is_print ? 0 : instance->threads.published);
   }
   return publish(event, steps);
 }

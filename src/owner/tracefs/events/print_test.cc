@@ -88,6 +88,16 @@ TEST_F(PrintTest, OneEnablesOtherEventsAndIsEnabledByNone) {
   EXPECT_THAT(session_.cat("available_events"), Not(HasSubstr("print")));
 }
 
+TEST_F(PrintTest, OneIsOfWhateverThreadAlsoWithTriggers) {
+  ASSERT_EQ(session_.put("set_event_pid", "999999"), "ok");
+  EXPECT_EQ(write("no trigger"), "ok");
+  ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid"), "ok");
+  EXPECT_EQ(write("one"), "ok");
+  ASSERT_EQ(session_.append("events/ftrace/print/inject", "buf = \"by hand\""), "ok");
+  EXPECT_THAT(session_.cat("events/ftrace/print/hist"), HasSubstr("Hits: 2\n"));
+  EXPECT_EQ(trace(), "tracing_mark_write: no trigger\ntracing_mark_write: one\ntracing_mark_write: by hand");
+}
+
 TEST_F(PrintTest, AHistogramThatIsClearedLeavesItsTableToOthers) {
   ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid"), "ok");
   for (const char* const text : {"a", "b"}) EXPECT_EQ(write(text), "ok");
