@@ -75,6 +75,22 @@ TEST_F(BpfObjects, ItRunsBesideRecordsAndTriggersAndTwice) {
   EXPECT_THAT(recorded(), testing::ElementsAre(1u, 3u));
 }
 
+TEST_F(BpfObjects, ItRunsForThreadsThatAreNotListedAlsoWhereTriggersDoNot) {
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_);
+  listen(event_);
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector<std::uint32_t>{9}, {}));
+  const auto link = objects_.attach(*program, *event_);
+  std::uint64_t ran = 0;
+  for (const std::string trigger : {"hist:keys=id", "hist:keys=id:x=id:onmax($x).save(common_pid)", "traceoff"}) {
+    ASSERT_EQ(apply(event_, trigger), 0) << trigger;
+    write(0, 1u);
+    EXPECT_EQ(value_of(map), ++ran) << trigger;
+  }
+  EXPECT_TRUE(domain_->instances().is_tracing(top()));
+  EXPECT_THAT(recorded(), testing::IsEmpty());
+}
+
 TEST_F(BpfObjects, ProgramsAreStepsOfThePlanWhereThereAreNoOtherTriggers) {
   const auto first_steps = [&] {
     const auto offset = domain_->control().segment().events[event_->slot].plan;
@@ -89,8 +105,11 @@ TEST_F(BpfObjects, ProgramsAreStepsOfThePlanWhereThereAreNoOtherTriggers) {
   std::vector<LinkRef> links{*objects_.attach(*program, *event_)};
   EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram));
   EXPECT_EQ(apply(event_, "traceoff if id == 3"), 0);
-  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram, StepKind::kTriggers)) << "for every thread";
   EXPECT_EQ(apply(event_, "!traceoff if id == 3"), 0);
+  EXPECT_EQ(apply(event_, "traceon"), 0);
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
+  EXPECT_EQ(apply(event_, "!traceon"), 0);
   EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram));
   while (links.size() < plan::kMaxObservers) links.push_back(*objects_.attach(*program, *event_));
   EXPECT_EQ(first_steps(), std::vector(plan::kMaxObservers, StepKind::kProgram));

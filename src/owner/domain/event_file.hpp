@@ -26,9 +26,11 @@ struct Observer {
 struct EventFile {
   // Offset of the filter::Program in the control segment that says which of the events are recorded; 0: all of them.
   std::uint32_t filter_program = 0;
-  // Offset of the plan::TriggerList in the control segment; 0: no triggers.
+  // Offset of the plan::TriggerList in the control segment; 0: there is none.
   std::uint32_t trigger_list = 0;
-  // Where there is no trigger list.
+  // One of the list's does, so none of them runs for a thread whose events the instance does not take.
+  bool triggers_look_at_event = false;
+  // Triggers that are not in the list.
   std::vector<Observer> observers;
   // Soft mode: the event stays enabled, so that triggers can look at it or switch it, and a switch says whether it is
   // recorded.

@@ -1,6 +1,8 @@
 #include "rules/trigger_list.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "hist/layout.hpp"
@@ -51,9 +53,14 @@ plan::Trigger shared_form(const EventTrigger& trigger) {
           static_cast<std::uint64_t>(trigger.limit)};
 }
 
+bool is_program(const plan::Trigger& trigger) { return trigger.action == plan::TriggerAction::kProgram; }
 // Whether producers can run it without the others: it looks at the event, whatever these do.
 bool observes(const plan::Trigger& trigger) {
-  return trigger.action == plan::TriggerAction::kProgram || trigger.action == plan::TriggerAction::kHistogram;
+  return is_program(trigger) || trigger.action == plan::TriggerAction::kHistogram;
+}
+
+domain::Observer program_step(const plan::Trigger& trigger) {
+  return {plan::StepKind::kProgram, false, trigger.filter, trigger.target};
 }
 
 std::vector<std::byte> bytes_of(const std::vector<plan::Trigger>& triggers, bool is_conditional) {
@@ -94,8 +101,8 @@ std::vector<domain::Observer> TriggerLists::as_observers(const std::vector<plan:
   bool is_late = false;
   std::size_t looking_at_time = 0;
   for (const plan::Trigger& trigger : triggers) {
-    if (trigger.action == plan::TriggerAction::kProgram) {
-      observers.push_back({plan::StepKind::kProgram, is_late, trigger.filter, trigger.target});
+    if (is_program(trigger)) {
+      observers.push_back(program_step(trigger));
       continue;
     }
     const auto& plan = *reinterpret_cast<const hist::HistPlan*>(control_.at(trigger.histogram));
@@ -109,23 +116,42 @@ std::vector<domain::Observer> TriggerLists::as_observers(const std::vector<plan:
   return observers;
 }
 
+std::vector<domain::Observer> TriggerLists::take_observers(std::vector<plan::Trigger>& triggers,
+                                                           bool are_conditional) const {
+  std::vector<domain::Observer> observers = as_observers(triggers);
+  if (!observers.empty()) {
+    triggers.clear();
+  } else if (are_conditional) {
+    // Programs run for every thread, other triggers that look at the event do not (domain/plans.cc).
+    const auto programs = std::stable_partition(triggers.begin(), triggers.end(), std::not_fn(is_program));
+    if (static_cast<std::size_t>(triggers.end() - programs) > plan::kMaxObservers) return observers;
+    std::transform(programs, triggers.end(), std::back_inserter(observers), program_step);
+    triggers.erase(programs, triggers.end());
+  }
+  return observers;
+}
+
 Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   const FileRules& rules = rules_of(event, instance);
-  const bool has_probes = !rules.event_probes.empty();
   const bool is_print = event.slot == plan::kPrintSlot;
-  const std::vector<plan::Trigger> shared = shared_forms(rules);
+  const bool are_conditional = is_conditional(rules.triggers) || !rules.event_probes.empty();
+  std::vector<plan::Trigger> shared = shared_forms(rules);
   std::vector<domain::Observer> observers;
-  if (!is_print) observers = as_observers(shared);
+  if (!is_print) observers = take_observers(shared, are_conditional);
+  // Programs that had to stay in the list run for every thread, and so does what is there with them.
+  bool looks_at_event = are_conditional && std::none_of(shared.begin(), shared.end(), is_program);
   std::uint32_t next = 0;
-  if (observers.empty() && !shared.empty()) {
-    LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes || is_print)));
+  if (!shared.empty()) {
+    LT_TRY(next, control_.store(bytes_of(shared, are_conditional || is_print)));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
+  std::swap(file.triggers_look_at_event, looks_at_event);
   std::swap(file.observers, observers);
   auto published = plans_.publish(event);
   if (!published) {
     file.trigger_list = old;
+    std::swap(file.triggers_look_at_event, looks_at_event);
     std::swap(file.observers, observers);
   }
   const std::uint32_t gone = published ? old : next;

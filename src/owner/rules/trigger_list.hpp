@@ -37,6 +37,9 @@ class TriggerLists {
   [[nodiscard]] std::vector<plan::Trigger> shared_forms(const FileRules& rules) const;
   // As steps of the event's plan; empty: they have to be a list.
   [[nodiscard]] std::vector<domain::Observer> as_observers(const std::vector<plan::Trigger>& triggers) const;
+  // The same of those that can be, which are taken out of `triggers`; what is left has to be a list.
+  [[nodiscard]] std::vector<domain::Observer> take_observers(std::vector<plan::Trigger>& triggers,
+                                                             bool are_conditional) const;
 
   ControlMemory& control_;
   Grace& grace_;

@@ -114,6 +114,21 @@ TEST_F(TriggersTest, TriggersRunWhateverTheEventsOwnFilterAndThreadListsSay) {
   EXPECT_THAT(recorded(), IsEmpty());
 }
 
+TEST_F(TriggersTest, ATriggerThatLooksAtTheEventKeepsAllOfItsTriggersFromOtherThreads) {
+  enable(first_);
+  enable(second_);
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector<std::uint32_t>{9}, {}));
+  ASSERT_EQ(apply(first_, "disable_event:user_events:second"), 0);
+  ASSERT_EQ(apply(first_, "traceoff"), 0);
+  write(0, 1);
+  write(1, 2, kUser, 9);
+  EXPECT_THAT(recorded(), ElementsAre(2));
+  write(0, 3, kUser, 9);
+  write(1, 4, kUser, 9);
+  EXPECT_THAT(recorded(), ElementsAre(2, 3));
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
+}
+
 TEST_F(TriggersTest, AnEventMaySwitchItself) {
   enable(first_);
   ASSERT_EQ(apply(first_, "disable_event:user_events:first if n == 2"), 0);

@@ -9,16 +9,16 @@
 //
 //   The steps of one instance, those of the next one behind them; in brackets what is there only where it is wanted:
 //
-//     [kTriggers or observers] [kSoft] [kThreads] [kFilter]    kRecord                    [observers]
-//     '---- skip: up to behind the records ---------------'    or  kFlip kRecord kRecord
-//          (not of observers)
+//     [programs] [kThreads] [histograms] [kTriggers] [kSoft] [kThreads] [kFilter]  kRecord                 [histograms]
+//                                        '-- skip: up to behind the records ----'  or kFlip kRecord kRecord
 //
 //   kSoft, kThreads and kFilter are gates: an event that one of them does not let through goes on with the next
-//   instance, or with the observers behind the record. kTriggers runs the gates and the record of its instance itself,
-//   around the triggers. Where all triggers are histograms and eBPF programs, each is a step, an observer: behind the
-//   record are those whose own events are to stand there. kFlip stands before the records into two sets of rings, of
-//   which it takes the one that is recorded into now. Where each event is followed by a stack, kRecordWithStack stands
-//   for kRecord.
+//   instance, or with the histograms behind the record. kThreads comes first, and skips these too, where a histogram
+//   or a trigger looks at the event, which there is not of other threads. kTriggers runs the gates behind it and the
+//   record of its instance itself, around the triggers. Where all triggers are histograms each is a step, an observer,
+//   and so are eBPF programs: behind the record are those whose own events are to stand there. kFlip stands before the
+//   records into two sets of rings, of which it takes the one that is recorded into now. Where each event is followed
+//   by a stack, kRecordWithStack stands for kRecord.
 //
 // Immutable once published. Offsets of the control segment fit 32 bits; where a step has 64 it is for those of data
 // segments, which are larger.

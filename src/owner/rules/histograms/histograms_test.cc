@@ -249,6 +249,31 @@ TEST_F(HistogramsTest, WhatIsClearedIsCountedInNoMoreAlsoOfMarkers) {
   }
 }
 
+TEST_F(HistogramsTest, OnlyEventsOfListedThreadsAreCounted) {
+  constexpr std::uint32_t kWriter = 7, kOther = 9;
+  // The second one's action has it stand behind the record.
+  ASSERT_EQ(apply(event_, "hist:keys=id"), 0);
+  ASSERT_EQ(apply(event_, "hist:keys=id.hex:x=v:onmax($x).save(common_pid)"), 0);
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector{kOther}, {}));
+  emit(1, 0);
+  EXPECT_THAT(rows(), IsEmpty());
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector{kOther, kWriter}, {}));
+  emit(2, 0);
+  EXPECT_EQ(rows().size(), 2u);
+  ASSERT_TRUE(domain_->thread_lists().set(top(), {}, std::vector{kWriter}));
+  emit(3, 0);
+  EXPECT_EQ(rows().size(), 2u);
+  // In a list, with other triggers.
+  ASSERT_EQ(apply(event_, "traceoff if id == 4"), 0);
+  emit(4, 0);
+  EXPECT_EQ(rows().size(), 2u);
+  EXPECT_TRUE(domain_->instances().is_tracing(top()));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), {}, {}));
+  emit(4, 0);
+  EXPECT_EQ(rows().size(), 4u);
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
+}
+
 TEST_F(HistogramsTest, AHistogramThatBeginsPausedCountsWhenItIsContinued) {
   ASSERT_EQ(apply(event_, "hist:keys=id:pause"), 0);
   emit(1, 0);
