@@ -16,8 +16,10 @@ constexpr std::size_t kMaxString = 255;
 using language::take_while;
 
 bool is_dynamic(const event::Field& field) {
-  const auto is = [&](const char* part) { return field.type.find(part) != std::string::npos; };
-  return (is("__data_loc") || is("__rel_loc")) && is("char");
+  using Kind = event::FieldKind;
+  // Of several texts, the first.
+  if (field.kind == Kind::kArray) return field.type.starts_with("__data_loc char");
+  return field.kind == Kind::kDataLocString || field.kind == Kind::kRelLocString;
 }
 bool is_text(const event::Field& field) { return is_dynamic(field) || field.kind == event::FieldKind::kCharArray; }
 
@@ -99,7 +101,7 @@ class Entry {
 
  private:
   void locate(const event::Field& field, std::size_t at, std::size_t size) {
-    if (field.type.find("__rel_loc") != std::string::npos) at -= field.offset + field.size;
+    if (field.kind == event::FieldKind::kRelLocString) at -= field.offset + field.size;
     const std::uint32_t location = abi::location_word(at, size);
     std::memcpy(bytes_.data() + field.offset, &location, sizeof location);
   }

@@ -57,6 +57,16 @@ TEST(Injected, RefusesWhatAFieldCannotTake) {
   EXPECT_EQ(printed("e struct s a 20", "a = 1"), "-EINVAL");
 }
 
+TEST(Injected, AStructsNameSaysNothing) {
+  for (const char* const type : {"struct __data_loc_char", "struct __rel_loc_char"}) {
+    // At the end of what is allocated, where anything longer than the field would not fit.
+    const std::string e = std::string("e char[29] a;") + type + " s 1";
+    EXPECT_EQ(printed(e, ""), " a= s=(0)") << type;
+    EXPECT_EQ(printed(e, "s = 65"), " a= s='A'(65)") << type;
+    EXPECT_EQ(printed(e, "s = \"A\""), "-EINVAL") << type;
+  }
+}
+
 TEST(Injected, CommonFieldsCanBeSaid) {
   const auto declaration = event::parse_declaration("e u32 n");
   EXPECT_EQ(parse_injected(*declaration, "common_pid = 7 n=1")->tid, 7u);
