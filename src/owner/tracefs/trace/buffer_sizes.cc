@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "tracefs/trace/numbers.hpp"
-
 namespace landtrace::tracefs {
 namespace {
 
@@ -27,7 +25,7 @@ Result<std::string> BufferSizeKb::text() {
 
 Result<std::size_t> BufferSizeKb::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
-  LT_TRY(const std::uint64_t size, decimal_in(bytes));
+  LT_TRY(const std::uint64_t size, number_in(bytes, 10));
   if (size == 0) return fail(EINVAL, "a buffer has a size");
   if (size > kMostKb) return fail(ENOMEM, "no buffer can be as large");
   LT_CHECK(instance_->buffer.resize(cpu_, size << kKbShift));
@@ -48,7 +46,7 @@ Result<std::string> BufferSubbufSizeKb::text() {
 
 Result<std::size_t> BufferSubbufSizeKb::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
-  LT_TRY(const std::uint64_t size, decimal_in(bytes));
+  LT_TRY(const std::uint64_t size, number_in(bytes, 10));
   if (size == 0 || size > kPageKb << buffer::kMaxSubBufferOrder) return fail(EINVAL, "a sub-buffer has 1 to 128 pages");
   const std::uint64_t pages = (size + kPageKb - 1) / kPageKb;
   instance_->buffer.set_sub_buffer_order(static_cast<unsigned>(std::bit_width(pages - 1)));

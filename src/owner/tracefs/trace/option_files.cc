@@ -1,6 +1,6 @@
 #include "tracefs/trace/option_files.hpp"
 
-#include "tracefs/trace/numbers.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::tracefs {
 
@@ -19,7 +19,7 @@ Result<std::string> TraceOptionsFile::text() {
 Result<std::size_t> TraceOptionsFile::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
   if (bytes.empty()) return 0;
-  std::string_view name = trimmed(bytes);
+  std::string_view name = trimmed(language::until_nul(bytes));
   const bool on = !name.starts_with("no");
   if (!on) name.remove_prefix(2);
   const auto option = option_named(name);
@@ -35,7 +35,7 @@ Result<std::string> OptionFile::text() {
 
 Result<std::size_t> OptionFile::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
-  LT_TRY(const std::uint64_t number, decimal_in(bytes));
+  LT_TRY(const std::uint64_t number, number_in(bytes, 10));
   if (number > 1) return fail(EINVAL, "an option is 0 or 1");
   if ((number == 1) != instance_->options()[option_]) LT_CHECK(instance_->set_option(option_, number == 1));
   return bytes.size();

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "buffer/saved_tasks.hpp"
-#include "tracefs/trace/numbers.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -41,7 +40,7 @@ Result<std::string> SavedCmdlinesSize::text() {
 }
 
 Result<std::size_t> SavedCmdlinesSize::store(const Caller&, std::string_view bytes) {
-  LT_TRY(const std::uint64_t wanted, decimal_in(bytes));
+  LT_TRY(const std::uint64_t wanted, number_in(bytes, 10));
   if (wanted == 0 || wanted > kMostWanted) return fail(EINVAL, "between 1 and 32768 names");
   wanted_ = wanted;
   return bytes.size();

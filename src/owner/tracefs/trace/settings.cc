@@ -1,6 +1,6 @@
 #include "tracefs/trace/settings.hpp"
 
-#include "tracefs/trace/numbers.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::tracefs {
 
@@ -11,7 +11,7 @@ Result<std::string> BufferPercent::text() {
 
 Result<std::size_t> BufferPercent::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
-  LT_TRY(const std::uint64_t percent, decimal_in(bytes));
+  LT_TRY(const std::uint64_t percent, number_in(bytes, 10));
   if (percent > 100) return fail(EINVAL, "there are 100 percent");
   instance_->buffer_percent = static_cast<unsigned>(percent);
   return bytes.size();
@@ -25,7 +25,7 @@ Result<std::string> TraceClockFile::text() {
 Result<std::size_t> TraceClockFile::store(const Caller&, std::string_view bytes) {
   LT_CHECK(instance_->get());
   if (bytes.empty()) return 0;
-  LT_CHECK(instance_->select_clock(trimmed(bytes)));
+  LT_CHECK(instance_->select_clock(trimmed(language::until_nul(bytes))));
   return bytes.size();
 }
 
@@ -41,7 +41,7 @@ Result<std::string> TracingOn::text() {
 
 Result<std::size_t> TracingOn::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Instance* const instance, instance_->get());
-  LT_TRY(const std::uint64_t number, decimal_in(bytes));
+  LT_TRY(const std::uint64_t number, number_in(bytes, 10));
   instance_->domain.instances().set_tracing(*instance, number != 0);
   return bytes.size();
 }

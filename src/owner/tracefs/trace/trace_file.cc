@@ -1,6 +1,6 @@
 #include "tracefs/trace/trace_file.hpp"
 
-#include "tracefs/trace/numbers.hpp"
+#include "base/input.hpp"
 #include "tracefs/trace/trace_text.hpp"
 
 namespace landtrace::tracefs {
@@ -27,7 +27,7 @@ class OpenTrace : public OpenFile {
 
  private:
   Result<void> command(std::string_view bytes) {
-    LT_TRY(const std::uint64_t number, decimal_in(bytes));
+    LT_TRY(const std::uint64_t number, number_in(bytes, 10));
     buffer::Buffer& buffer = instance_->buffer;
     // As in a kernel that cannot swap the buffer of one CPU alone.
     if (number <= 1 && cpu_ != buffer::kAllCpus) return fail(EINVAL, "only the whole snapshot is taken or freed");

@@ -131,6 +131,28 @@ TEST_F(TraceFilesTest, TracingOnTakesDecimalNumbers) {
   EXPECT_EQ(session_("cat tracing_on"), "1");
 }
 
+TEST_F(TraceFilesTest, WhatIsWrittenEndsAtANul) {
+  using namespace std::string_literals;
+  for (const auto& [path, bytes, is] : {std::tuple{"tracing_on", "0\0"s, "0"},
+                                        {"options/hex", "1\0"s, "1"},
+                                        {"trace_options", "bin\0"s, ""},
+                                        {"trace_clock", "boot\0"s, ""},
+                                        {"buffer_percent", "7\0\n"s, "7"},
+                                        {"buffer_size_kb", "50\0x"s, "51"},
+                                        {"buffer_subbuf_size_kb", "8\0"s, "8"},
+                                        {"saved_cmdlines_size", "99\0"s, ""},
+                                        {"snapshot", "1\0"s, ""}}) {
+    EXPECT_EQ(put(path, bytes), "ok") << path;
+    if (*is != '\0') {
+      EXPECT_EQ(session_.cat(path), is);
+    }
+  }
+  EXPECT_EQ(session_("cat options/bin"), "1");
+  EXPECT_THAT(session_("cat trace_clock"), HasSubstr("[boot]"));
+  EXPECT_EQ(put("tracing_on", "\0"s), "-EINVAL");
+  EXPECT_EQ(put("trace_options", "\0bin"s), "-EINVAL");
+}
+
 TEST_F(TraceFilesTest, SnapshotWithoutRoomSaysSo) {
   EXPECT_THAT(session_("cat snapshot"), StartsWith("# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n"));
   EXPECT_EQ(put("snapshot", "1"), "ok");
