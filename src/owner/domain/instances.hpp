@@ -71,6 +71,7 @@ struct Instance {
   std::unique_ptr<Attachment> rules;
   SnapshotKeeper* snapshots = nullptr;  // nullptr: it has none
   unsigned snapshot_triggers = 0;       // that may take one at any time
+  bool snapshot_is_kept = false;        // by a histogram: nobody else takes or empties it
   ClockKeeper* clock = nullptr;         // nullptr: its times are shown by nobody here
 
   [[nodiscard]] bool is_recorder() const { return index != 0 && !listed; }

@@ -32,7 +32,10 @@ bool Histograms::are_variables_used(const Instance& instance, const Event& event
 
 void Histograms::let_go_of(Instance& instance, const Histogram& gone) {
   for (const std::uint32_t slot : gone.held_events) parts_.events.drop_reference(slot);
-  if (gone.holds_snapshot) release_snapshot(instance);
+  if (gone.holds_snapshot) {
+    instance.snapshot_is_kept = false;
+    release_snapshot(instance);
+  }
   for (const HiddenHistogram& hidden : gone.hidden) {
     Event* const event = parts_.events.at(hidden.event_slot);
     if (event == nullptr || event->serial != hidden.event_serial) continue;

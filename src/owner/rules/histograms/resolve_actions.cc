@@ -122,20 +122,11 @@ class Actions {
 
   // -- snapshot() -----------------------------------------------------------------------------------------------------
   Result<void> prepare_snapshot() {
-    if (takes_snapshots_ || takes_anybody_snapshots()) return fail(EBUSY, "another histogram takes snapshots");
+    if (instance_.snapshot_is_kept) return fail(EBUSY, "another histogram takes snapshots");
     LT_CHECK(hold_snapshot(instance_));
-    takes_snapshots_ = true;
+    instance_.snapshot_is_kept = true;
     histogram_.holds_snapshot = true;
     return {};
-  }
-
-  [[nodiscard]] bool takes_anybody_snapshots() const {
-    for (const Event* const event : events_.all_and_print()) {
-      for (const HistogramPtr& histogram : histograms_of(*event, instance_)) {
-        if (histogram->holds_snapshot) return true;
-      }
-    }
-    return false;
   }
 
   // -- trace() --------------------------------------------------------------------------------------------------------
@@ -259,7 +250,6 @@ class Actions {
   Expressions expressions_;
   std::size_t field_variables_ = 0;
   bool has_saves_ = false;
-  bool takes_snapshots_ = false;
 };
 
 }  // namespace

@@ -20,14 +20,15 @@ class OpenTrace : public OpenFile {
   }
   // A write to `trace` has no effect: opening it with O_TRUNC had.
   Result<std::size_t> write(const Caller&, std::string_view bytes, std::uint64_t) override {
-    LT_CHECK(instance_->get());
-    if (which_ == Which::kSnapshot) LT_CHECK(command(bytes));
+    LT_TRY(const domain::Instance* const instance, instance_->get());
+    if (which_ == Which::kSnapshot) LT_CHECK(command(*instance, bytes));
     return bytes.size();
   }
 
  private:
-  Result<void> command(std::string_view bytes) {
+  Result<void> command(const domain::Instance& instance, std::string_view bytes) {
     LT_TRY(const std::uint64_t number, number_in(bytes, 10));
+    if (instance.snapshot_is_kept) return fail(EBUSY, "a histogram's onmax() or onchange() keeps a snapshot there");
     buffer::Buffer& buffer = instance_->buffer;
     // As in a kernel that cannot swap the buffer of one CPU alone.
     if (number <= 1 && cpu_ != buffer::kAllCpus) return fail(EINVAL, "only the whole snapshot is taken or freed");

@@ -153,6 +153,23 @@ TEST_F(TraceFilesTest, WhatIsWrittenEndsAtANul) {
   EXPECT_EQ(put("trace_options", "\0bin"s), "-EINVAL");
 }
 
+TEST_F(TraceFilesTest, WhatAHistogramKeepsInTheSnapshotStaysThere) {
+  listen();
+  const std::string hist = "hist:keys=common_pid:m=n:onmax($m).snapshot()";
+  ASSERT_EQ(session_.append("events/user_events/e1/trigger", hist), "ok");
+  emit(1, 2);
+  const std::string kept = session_("trace snapshot");
+  EXPECT_THAT(kept, HasSubstr("n=0x1 (1)"));
+  emit(0, 1);
+  for (const char* const number : {"0", "1", "2"}) EXPECT_EQ(put("snapshot", number), "-EBUSY") << number;
+  EXPECT_EQ(put("per_cpu/cpu0/snapshot", "2"), "-EBUSY");
+  EXPECT_EQ(put("snapshot", "x"), "-EINVAL");
+  EXPECT_EQ(session_("trace snapshot"), kept);
+  ASSERT_EQ(session_.append("events/user_events/e1/trigger", "!" + hist), "ok");
+  EXPECT_EQ(put("snapshot", "2"), "ok");
+  EXPECT_EQ(session_("trace snapshot"), "(empty)");
+}
+
 TEST_F(TraceFilesTest, SnapshotWithoutRoomSaysSo) {
   EXPECT_THAT(session_("cat snapshot"), StartsWith("# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n"));
   EXPECT_EQ(put("snapshot", "1"), "ok");
