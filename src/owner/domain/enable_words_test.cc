@@ -56,6 +56,17 @@ TEST_F(WordsTest, UnregisteringAWordThatIsGoneSaysSoAndUnregisters) {
   EXPECT_EQ(domain_->enable_words().remove(my_pid(), myself(), bit_at(page)).error().code, ENOENT);
 }
 
+TEST_F(WordsTest, AnAddressOfTheKernelsIsRefusedBeforeThereIsAnEvent) {
+  const auto* const of_the_kernel = reinterpret_cast<const void*>(0xffffffffff600000);
+  for (const char* const text : {"e1 u32 a", "e1 nosuchtype a", ""}) {
+    const auto registered = register_word(of_the_kernel, text);
+    ASSERT_FALSE(registered) << text;
+    EXPECT_EQ(registered.error().code, EFAULT) << text;
+  }
+  EXPECT_EQ(register_word(of_the_kernel, "e1", 32).error().code, EINVAL) << "what is wrong by itself comes first";
+  EXPECT_THAT(domain_->events().all(), testing::IsEmpty());
+}
+
 TEST_F(WordsTest, OnlyTheSameUserForksAProcess) {
   std::uint32_t word = 0;
   ASSERT_TRUE(register_word(&word));

@@ -16,6 +16,8 @@ Result<void> check_bit(const Registrar::WordRequest& request) {
   if (request.size != 4 && request.size != 8) return fail(EINVAL, "an enable word has 4 or 8 bytes");
   if (request.bit.bit >= request.size * 8) return fail(EINVAL, "the bit is not in the enable word");
   if (request.bit.address % request.size != 0) return fail(EINVAL, "the enable word is not aligned");
+  constexpr std::uint64_t kKernelHalf = 1ull << 63;
+  if (request.bit.address >= kKernelHalf) return fail(EFAULT, "the enable word is not in a program's memory");
   return {};
 }
 
