@@ -122,7 +122,8 @@ void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_
   const bool is_cached = info->lock_owner == 0;
   if (is_cached && !handle.is_paged) return read_cached(request, handle, size, offset);
 
-  const tracefs::Caller caller = caller_of(request);
+  tracefs::Caller caller = caller_of(request);
+  caller.waits = (info->flags & O_NONBLOCK) == 0;
   if (handle.is_paged) {
     const std::uint64_t first = first_page_of(handle, caller.tid, is_cached);
     static constexpr std::array<char, kPageBytes> kNothing{};

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ namespace landtrace::tracefs {
 struct Caller {
   std::uint32_t tid = 0;  // the calling thread; 0: not known
   programs::Identity who{};
+  // Of a read(): whether its descriptor waits now (without O_NONBLOCK); nullopt: as it was opened.
+  std::optional<bool> waits{};
 };
 
 // What can only be gone on with in a moment, when others had their turn.

@@ -268,6 +268,26 @@ TEST_F(TraceFilesTest, PipeEndsWhenTracingIsOffAndSomethingWasRead) {
   EXPECT_EQ(read(*pipe, 1000), "EAGAIN");
 }
 
+TEST_F(TraceFilesTest, WhetherAPipeEndsIsForWhoWaitsAtThatMoment) {
+  listen();
+  for (const int opened : {O_RDONLY, O_RDONLY | O_NONBLOCK}) {
+    emit(0, 1);
+    const auto pipe = *open("trace_pipe", opened);
+    EXPECT_FALSE(read(*pipe, 1000).empty());
+    Caller caller = TestSession::caller();
+    char byte = 0;
+    caller.waits = true;
+    EXPECT_EQ(pipe->read(caller, {&byte, 1}, 0).error().code, EAGAIN);
+    EXPECT_FALSE(pipe->has_input());
+    ASSERT_EQ(session_("put tracing_on 0"), "ok");
+    EXPECT_TRUE(pipe->has_input()) << "who waits is to be told";
+    EXPECT_EQ(pipe->read(caller, {&byte, 1}, 0).value_or(1), 0u);
+    caller.waits = false;
+    EXPECT_EQ(pipe->read(caller, {&byte, 1}, 0).error().code, EAGAIN);
+    ASSERT_EQ(session_("put tracing_on 1"), "ok");
+  }
+}
+
 class RawPipeTest : public TraceFilesTest {
  protected:
   // The pages of CPUs, with this thread on one of them.

@@ -11,17 +11,17 @@ class OpenPipe : public OpenFile {
   OpenPipe(std::shared_ptr<TraceInstance> instance, std::uint32_t cpu, int flags)
       : instance_(std::move(instance)),
         cpu_(cpu),
-        may_wait_((flags & O_NONBLOCK) == 0),
+        waits_((flags & O_NONBLOCK) == 0),
         latency_(instance_->options()[TraceOption::kLatencyFormat]) {
     instance_->printer.prepare(true);
   }
   ~OpenPipe() override { instance_->give_pipe(cpu_); }
 
-  Result<std::size_t> read(const Caller&, std::span<char> to, std::uint64_t) override {
-    LT_TRY(const domain::Instance* const instance, instance_->get());
+  Result<std::size_t> read(const Caller& caller, std::span<char> to, std::uint64_t) override {
+    LT_CHECK(instance_->get());
     if (given_ == text_.size()) take(to.size());
     const std::size_t size = std::min(to.size(), text_.size() - given_);
-    if (size == 0 && !to.empty()) return nothing(*instance);
+    if (size == 0 && !to.empty()) return nothing(caller);
     std::memcpy(to.data(), text_.data() + given_, size);
     given_ += size;
     has_given_ = true;
@@ -29,19 +29,21 @@ class OpenPipe : public OpenFile {
   }
   short ready() override {
     if (instance_->instance() == nullptr) return POLLIN | POLLERR;
-    const bool is_any = given_ < text_.size() || instance_->buffer.main()->unread_bytes(cpu_) > 0;
-    return is_any ? POLLIN : 0;
+    return is_any() ? POLLIN : 0;
   }
-  bool has_input() override { return ready() != 0 || is_over(); }
+  bool has_input() override { return instance_->instance() == nullptr || is_any() || is_over(); }
 
  private:
-  [[nodiscard]] bool is_over() const {
-    const domain::Instance* const instance = instance_->instance();
-    return instance == nullptr || (!instance_->domain.instances().is_tracing(*instance) && has_given_ && may_wait_);
+  [[nodiscard]] bool is_any() const {
+    return given_ < text_.size() || instance_->buffer.main()->unread_bytes(cpu_) > 0;
   }
   // When tracing is off, a reader that has read something is at the end; one that has not goes on waiting.
-  Result<std::size_t> nothing(const domain::Instance&) const {
-    if (is_over()) return 0;
+  [[nodiscard]] bool is_over() const {
+    return has_given_ && !instance_->domain.instances().is_tracing(*instance_->instance());
+  }
+  // Who does not wait is not told of an end.
+  Result<std::size_t> nothing(const Caller& caller) const {
+    if (caller.waits.value_or(waits_) && is_over()) return 0;
     return fail(EAGAIN, "no event is there");
   }
   void take(std::size_t size) {
@@ -59,7 +61,7 @@ class OpenPipe : public OpenFile {
 
   std::shared_ptr<TraceInstance> instance_;
   std::uint32_t cpu_;
-  bool may_wait_;
+  bool waits_;  // where a read() does not say it
   bool latency_;
   buffer::Merge merge_;
   buffer::Lines lines_{{}};
