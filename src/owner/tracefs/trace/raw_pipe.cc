@@ -47,7 +47,7 @@ class OpenRawPipe : public OpenFile {
     if (instance_->instance() == nullptr) return POLLIN | POLLERR;
     const std::uint64_t wanted = which_ == Which::kMain ? instance_->buffer_percent : 0;
     const bool is_full = unread * kPercent >= wanted * instance_->buffer.bytes(cpu_);
-    return unread > 0 && is_full ? POLLIN : 0;
+    return (unread > 0 && is_full) || instance_->options()[TraceOption::kBlock] ? POLLIN : 0;
   }
   // read() waits for anything.
   bool has_input() override { return unread_bytes() > 0 || instance_->instance() == nullptr; }

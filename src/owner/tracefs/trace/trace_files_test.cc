@@ -288,6 +288,18 @@ TEST_F(TraceFilesTest, WhetherAPipeEndsIsForWhoWaitsAtThatMoment) {
   }
 }
 
+TEST_F(TraceFilesTest, WithTheOptionBlockPollDoesNotWait) {
+  const auto pipe = *open("trace_pipe");
+  const auto raw = *open("per_cpu/cpu0/trace_pipe_raw");
+  for (OpenFile* const file : {pipe.get(), raw.get()}) {
+    ASSERT_EQ(session_("put options/block 1"), "ok");
+    EXPECT_EQ(file->ready(), POLLIN);
+    EXPECT_FALSE(file->has_input());
+    ASSERT_EQ(session_("put options/block 0"), "ok");
+    EXPECT_EQ(file->ready(), 0);
+  }
+}
+
 class RawPipeTest : public TraceFilesTest {
  protected:
   // The pages of CPUs, with this thread on one of them.

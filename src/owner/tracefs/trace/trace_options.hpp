@@ -1,5 +1,5 @@
 // The options of an instance, as trace_options lists them: those of Linux 6.12 with its nop tracer. Those that mean
-// nothing in user space (symbols, functions, printk) are kept and read back.
+// nothing in user space (symbols, functions, printk) are kept and read back, and so is pause-on-trace.
 #pragma once
 
 #include <bitset>

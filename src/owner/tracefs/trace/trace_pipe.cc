@@ -29,7 +29,8 @@ class OpenPipe : public OpenFile {
   }
   short ready() override {
     if (instance_->instance() == nullptr) return POLLIN | POLLERR;
-    return is_any() ? POLLIN : 0;
+    // The kernel's name for not waiting in poll().
+    return is_any() || instance_->options()[TraceOption::kBlock] ? POLLIN : 0;
   }
   bool has_input() override { return instance_->instance() == nullptr || is_any() || is_over(); }
 
