@@ -1,5 +1,6 @@
-"""What reading files of a mount gives to descriptors that change."""
+"""What reading files of a mount gives to descriptors that change, and to who has the system copy them."""
 import os
+import shutil
 import sys
 import unittest
 
@@ -25,6 +26,11 @@ class ReadsTest(support.Case):
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
+    def open(self, name, flags=os.O_RDONLY):
+        file = os.open(self.path(name), flags)
+        self.addCleanup(os.close, file)
+        return file
+
     def test_trace_pipe_ends_for_a_descriptor_that_waits_now(self):
         for flags in (os.O_RDONLY, os.O_RDONLY | os.O_NONBLOCK):
             pipe = os.open(self.path("trace_pipe"), flags)
@@ -39,6 +45,21 @@ class ReadsTest(support.Case):
             os.close(pipe)
             self.put("tracing_on", "1")
             self.put("trace_marker", "here")
+
+    def test_copies_that_the_system_makes_are_whole_or_empty(self):
+        """Which of the two is the kernel's to say (docs/compatibility.md)."""
+        copy = os.path.join(self.folder, "copy")
+        for name in ("trace", "events/header_page"):
+            shutil.copyfile(self.path(name), copy)
+            self.assertIn(support.read_text(copy), ("", support.read_text(self.path(name))), name)
+
+    def test_what_splice_does_not_take_from_trace_pipe_stays_there(self):
+        pipe = self.open("trace_pipe")
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        taken = os.splice(pipe, writer, 4096)
+        self.assertIn(b"here", os.read(reader if taken else pipe, 4096))
 
 
 if __name__ == "__main__":
