@@ -108,7 +108,9 @@ void Agent::carry_out() {
   count_places();
 }
 
-// An object that is gone, or was and is there again: then its bytes are the file's.
+// An object that is gone, or was and is there again: then its bytes are the file's. A jump that stands there leads
+// through its stub whatever else can be said: the file has been replaced, the program has gone to where /proc is not,
+// or it has copied its code to larger pages.
 void Agent::forget_gone(Place& place, std::span<const std::uint64_t> addresses) {
   std::erase_if(place.patched, [&](const Patched& patched) {
     Known& known = *patched.known;
@@ -116,9 +118,7 @@ void Agent::forget_gone(Place& place, std::span<const std::uint64_t> addresses) 
     std::uint8_t bytes[kJumpSize] = {};
     Job job = {&place, &known, {}, patched.way, true};
     set_jump(job);
-    if (is_there && read_memory(known.address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0) {
-      return false;
-    }
+    if (read_memory(known.address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0) return false;
     if (is_there) lower_counter(patched.counter);
     patched.site->wants = 0;
     if (!is_there) known.gone_since = monotonic_ns();

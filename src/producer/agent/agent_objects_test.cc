@@ -1,9 +1,12 @@
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,8 +14,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <iterator>
+#include <string>
 #include <thread>
 
 #include "agent/agent.hpp"
@@ -27,7 +34,7 @@ using Function = std::uint64_t (*)(std::uint64_t);
 
 class Library {
  public:
-  Library() : handle_(::dlopen(LANDTRACE_TEST_LIBRARY, RTLD_NOW | RTLD_LOCAL)) {}
+  explicit Library(const char* path = LANDTRACE_TEST_LIBRARY) : handle_(::dlopen(path, RTLD_NOW | RTLD_LOCAL)) {}
   ~Library() {
     if (handle_ != nullptr) ::dlclose(handle_);
   }
@@ -98,6 +105,88 @@ TEST_F(AgentObjectsTest, AnObjectThatCameBackUnseenIsPatchedAnew) {
   agent.look_at_objects();
   again.function()(1);
   EXPECT_EQ(test_hits[7].entries, 1u);
+}
+
+// No descriptor can be opened as long as it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none = {0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+class AgentJumpsStayTest : public AgentObjectsTest {
+ protected:
+  // Longer than what is gone is kept.
+  void expect_hits_after_a_while(const Library& library) {
+    for (int i = 0; i < 2; ++i) {
+      agent.look_at_objects();
+      apply(agent, another);
+      agent.tend();
+      ASSERT_EQ(agent.outcome(7).state, PlaceState::kPatched);
+      std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 1100 : 0));
+    }
+    EXPECT_EQ(library.function()(1), 10u);
+    EXPECT_EQ(test_hits[7].entries, 1u);
+    EXPECT_EQ(test_hits[7].returns, 1u);
+  }
+  void expect_no_hits_once_dropped(const Library& library) {
+    drop(agent, {7});
+    EXPECT_EQ(std::memcmp(reinterpret_cast<const void*>(library.function()), found.place.recipe.expected, kJumpSize),
+              0);
+  }
+  TestPlace add_one = add_one_place();
+  Wanted another = wanted(add_one, 8);
+  Agent agent{Agent::OwnObject::kPatch};
+};
+
+TEST_F(AgentJumpsStayTest, WhereNobodyCanTellWhatIsMapped) {
+  const Library library;
+  ASSERT_EQ(apply(agent, found.wanted).state, PlaceState::kPatched);
+  {
+    const NoDescriptors none;
+    ASSERT_EQ(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC), -1);
+    expect_hits_after_a_while(library);
+  }
+  expect_no_hits_once_dropped(library);
+}
+
+TEST_F(AgentJumpsStayTest, WhereTheFileIsGoneAndHasNoBuildId) {
+  std::string copy = "/tmp/landtrace-agent-XXXXXX";
+  const int file = ::mkstemp(copy.data());
+  ASSERT_GE(file, 0);
+  ::close(file);
+  ASSERT_TRUE(
+      std::filesystem::copy_file(LANDTRACE_TEST_LIBRARY, copy, std::filesystem::copy_options::overwrite_existing));
+  const Library library(copy.c_str());
+  found.place = test_place(reinterpret_cast<const void*>(library.function()), Way::kOneStore, 7);
+  ASSERT_EQ(apply(agent, wanted(found.place, 7, kWantsEntry | kWantsReturn)).state, PlaceState::kPatched);
+  ASSERT_EQ(::unlink(copy.c_str()), 0);
+  expect_hits_after_a_while(library);
+  expect_no_hits_once_dropped(library);
+}
+
+// As programs do that run on large pages.
+TEST_F(AgentJumpsStayTest, WhereTheProgramHasCopiedItsCodeElsewhere) {
+  const Library library;
+  ASSERT_EQ(apply(agent, found.wanted).state, PlaceState::kPatched);
+  constexpr std::uintptr_t kPage = 4096;
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(library.function()) & ~(kPage - 1));
+  void* const copy = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(copy, MAP_FAILED);
+  std::memcpy(copy, page, kPage);
+  ASSERT_EQ(::mprotect(copy, kPage, PROT_READ | PROT_EXEC), 0);
+  ASSERT_EQ(::mremap(copy, kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED, page), page);
+  expect_hits_after_a_while(library);
+  expect_no_hits_once_dropped(library);
 }
 
 // The agent's thread, as programs have it.
@@ -202,6 +291,23 @@ TEST_F(AgentObjectsTest, WhereNobodyNeedWaitNobodyAsksForTheTime) {
     EXPECT_EQ(calls_trapped, 1u) << "else nothing was counted";
   }).join();
   ASSERT_EQ(::sigaction(SIGSYS, &before, nullptr), 0);
+}
+
+TEST_F(AgentObjectsTest, WhatIsNotThereIsNotReadWhereTheKernelMayNotReadIt) {
+  constexpr std::size_t kPage = 4096;
+  auto* const pages = static_cast<char*>(::mmap(nullptr, 2 * kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(pages), MAP_FAILED);
+  ASSERT_EQ(::munmap(pages + kPage, kPage), 0);
+  const auto end = reinterpret_cast<std::uint64_t>(pages) + kPage;
+  std::thread([end] {
+    answer_calls(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
+    std::uint8_t bytes[kJumpSize] = {1};
+    EXPECT_TRUE(read_memory(end - sizeof bytes, bytes, sizeof bytes));
+    EXPECT_EQ(bytes[0], 0);
+    EXPECT_FALSE(read_memory(end - sizeof bytes + 1, bytes, sizeof bytes));
+    EXPECT_FALSE(read_memory(end, bytes, sizeof bytes));
+  }).join();
+  ::munmap(pages, kPage);
 }
 
 TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {

@@ -24,6 +24,7 @@ constexpr std::uint64_t kLowest = 0x1'0000;
 // Heaps and stacks, which are not told where they end.
 constexpr std::uint64_t kLeftToGrow = 16ull << 30;
 
+// Empty where it cannot be read to its end.
 std::string read_all(const char* path) {
   std::string text;
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -32,7 +33,7 @@ std::string read_all(const char* path) {
     text.resize(size + 65536);
     const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    size += got > 0 ? static_cast<std::size_t>(got) : 0;
+    size = got < 0 ? 0 : size + static_cast<std::size_t>(got);
     text.resize(size);
     if (got <= 0) break;
   }
@@ -68,6 +69,14 @@ Mapped parse(std::string_view line) {
   return mapped;
 }
 
+// By a call that reads a set of signals there, and changes nothing.
+bool is_readable(std::uint64_t address) {
+  constexpr int kNoSuchHow = -1;
+  constexpr long kInvalid = -22;
+  constexpr std::uint64_t kSetSize = 8;  // what lies at a multiple of it is in one page
+  return raw(SYS_rt_sigprocmask, kNoSuchHow, static_cast<long>(address & ~(kSetSize - 1)), 0, kSetSize) == kInvalid;
+}
+
 }  // namespace
 
 // In the own process, by the kernel.
@@ -78,7 +87,9 @@ bool read_memory(std::uint64_t address, void* to, std::size_t size) {
   if (got == static_cast<long>(size)) return true;
   constexpr long kBadAddress = -14;
   if (got >= 0 || got == kBadAddress) return false;
-  std::memcpy(to, reinterpret_cast<const void*>(address), size);  // the call is not allowed
+  // The call is not allowed.
+  if (!is_readable(address) || !is_readable(address + size - 1)) return false;
+  std::memcpy(to, reinterpret_cast<const void*>(address), size);
   return true;
 }
 
@@ -187,7 +198,8 @@ std::uint64_t find_room(const std::vector<Mapped>& maps, std::uint64_t place, st
 }
 
 void Objects::read() {
-  maps_ = read_maps();
+  // Without a free descriptor, or /proc, nobody can say what has changed.
+  if (std::vector<Mapped> now = read_maps(); !now.empty()) maps_ = std::move(now);
   // An inode may be another file by the next time.
   files_.clear();
 }

@@ -18,13 +18,13 @@ struct Mapped {
   [[nodiscard]] bool holds(std::uint64_t address) const { return address >= begin && address < end; }
 };
 
-// In the order of their addresses. Empty where there is no /proc.
+// In the order of their addresses. Empty where there is no /proc, or no descriptor to read it.
 std::vector<Mapped> read_maps();
 // Of the file's text, which was read page by page while other threads mapped memory: what has grown downwards between
 // two pages shows up again, and begins before the end of what stands before it. Here none overlap.
 std::vector<Mapped> parse_maps(std::string_view text);
 const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address);
-// Of this process. False: it is gone, or part of it.
+// Of this process, at most a page. False: it is gone, or part of it.
 bool read_memory(std::uint64_t address, void* to, std::size_t size);
 
 // Room for `size` bytes, a multiple of a page, as near to `place` as there is; 0 where there is none within reach of
@@ -42,7 +42,7 @@ struct ObjectId {
 // Which mappings are the object's, by questions that are asked once for each path.
 class Objects {
  public:
-  // What is mapped now.
+  // What is mapped now; where that cannot be read it stays as it was.
   void read();
   [[nodiscard]] const std::vector<Mapped>& maps() const { return maps_; }
   // The addresses at which the byte of the file is mapped executable.
