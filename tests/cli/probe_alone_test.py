@@ -223,6 +223,17 @@ class Alone(support.Case):
         self.check_program("filter")
         self.check_program("filter-of-all")
 
+    def check_last_thread(self, how, expected):
+        status, out, err = self.landtrace("record", "-o", self.file, "-p", "libc:getppid", "--",
+                                          os.environ["LAST_THREAD"], how)
+        self.assertEqual((status, out), expected, err)
+
+    def test_a_program_whose_first_thread_ends_before_the_last(self):
+        self.check_last_thread("pthread_exit", (0, "at the end\n"))
+
+    def test_a_program_that_locks_itself_in(self):
+        self.check_last_thread("strict", (3, "locked in\n"))
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--program"]:

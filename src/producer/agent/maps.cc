@@ -79,11 +79,11 @@ bool is_readable(std::uint64_t address) {
 
 }  // namespace
 
-// In the own process, by the kernel.
+// In the own process, by the kernel. As the thread's: the process's first one may have ended.
 bool read_memory(std::uint64_t address, void* to, std::size_t size) {
   iovec here = {to, size};
   iovec there = {reinterpret_cast<void*>(address), size};
-  const long got = raw(SYS_process_vm_readv, raw(SYS_getpid), raw_address(&here), 1, raw_address(&there), 1, 0);
+  const long got = raw(SYS_process_vm_readv, raw(SYS_gettid), raw_address(&here), 1, raw_address(&there), 1, 0);
   if (got == static_cast<long>(size)) return true;
   constexpr long kBadAddress = -14;
   if (got >= 0 || got == kBadAddress) return false;
@@ -160,7 +160,12 @@ std::vector<Mapped> parse_maps(std::string_view text) {
   return maps;
 }
 
-std::vector<Mapped> read_maps() { return parse_maps(read_all("/proc/self/maps")); }
+std::vector<Mapped> read_maps() {
+  std::string text = read_all("/proc/self/maps");
+  // Of a program whose first thread has ended that is empty.
+  if (text.empty()) text = read_all("/proc/thread-self/maps");
+  return parse_maps(text);
+}
 
 const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address) {
   auto above = std::upper_bound(maps.begin(), maps.end(), address,

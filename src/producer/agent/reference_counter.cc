@@ -19,7 +19,7 @@ bool is_mapped(std::uint64_t address) {
   Counter value = 0;
   iovec here = {&value, sizeof value};
   iovec there = {reinterpret_cast<void*>(address), sizeof value};
-  const long got = raw(SYS_process_vm_readv, raw(SYS_getpid), raw_address(&here), 1, raw_address(&there), 1, 0);
+  const long got = raw(SYS_process_vm_readv, raw(SYS_gettid), raw_address(&here), 1, raw_address(&there), 1, 0);
   constexpr long kBadAddress = -14;
   return got != kBadAddress && got != 0;
 }

@@ -164,6 +164,9 @@ bool is_to_come_back = false;
 // None is made any more, in children neither: it would have the filter of system calls of who makes it.
 bool is_sealed = false;
 
+// What the program's threads hold back, in whose place this one is where it is the last.
+sigset_t signals_of_program;
+
 void* run(void*) {
   agent::ignore_this_thread();
   // Has no partner but for pthread_join().
@@ -172,6 +175,11 @@ void* run(void*) {
   // Pairs with the release store in end_thread().
   while (__atomic_load_n(&thread_ends, __ATOMIC_ACQUIRE) == 0) {
     loop->wait();
+    // The program ends with its last thread, and runs its handlers of exit() there.
+    if (program_has_ended()) {
+      pthread_sigmask(SIG_SETMASK, &signals_of_program, nullptr);
+      break;
+    }
     look();
   }
   return nullptr;
@@ -200,15 +208,14 @@ void start_thread() {
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, kStack.begin, kStack.size);
   sigset_t all;
-  sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_sigmask(SIG_SETMASK, &all, &signals_of_program);
   // Without it the program keeps the probes that it has.
   if (pthread_create(&thread, &attributes, run, nullptr) == 0) {
     pthread_setname_np(thread, kAgentThreadName);
     thread_of = static_cast<pid_t>(system_call(SYS_getpid));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &signals_of_program, nullptr);
   pthread_attr_destroy(&attributes);
 }
 

@@ -14,4 +14,13 @@ constexpr bool is_own_thread_name(std::string_view name) {
   return name == kAgentThreadName || name == kHelperThreadName || name == kBarrierThreadName;
 }
 
+// Whether the program has threads beside the calling one. Those do not count that we have made in it, nor its first one
+// where that has ended before others: it is in the list to the end. True where nobody says so (no /proc).
+// Async-signal-safe.
+bool program_has_other_threads();
+
+// Whether the calling thread, one of ours, is all that keeps a program whose first thread has ended, as by
+// pthread_exit(). Without a descriptor as long as it has not. Async-signal-safe.
+bool program_has_ended();
+
 }  // namespace landtrace

@@ -34,8 +34,10 @@ void load_agent_if_wanted(const std::string& socket) {
   set_thread = reinterpret_cast<void (*)(int)>(::dlsym(agent, "landtrace_agent_set_thread"));
 }
 
+bool has_agent() { return set_thread != nullptr; }
+
 void set_agent_thread(AgentThread wanted) {
-  if (set_thread != nullptr) set_thread(static_cast<int>(wanted));
+  if (has_agent()) set_thread(static_cast<int>(wanted));
 }
 
 }  // namespace landtrace::preload

@@ -13,5 +13,7 @@ void load_agent_if_wanted(const std::string& socket);
 // has it. Nothing where there is none, or where others have loaded it.
 enum class AgentThread { kEnded, kThere, kNotInChildren };
 void set_agent_thread(AgentThread wanted);
+// Whether that is heard by anybody.
+bool has_agent();
 
 }  // namespace landtrace::preload

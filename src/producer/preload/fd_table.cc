@@ -6,8 +6,8 @@
 
 #include <utility>
 
+#include "base/own_threads.hpp"
 #include "client/process.hpp"
-#include "preload/own_threads.hpp"
 
 // Of glibc, from 2.32 on: false once there has been a second thread.
 extern "C" {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "base/own_threads.hpp"
 #include "client/process.hpp"
 #include "plan/program_memory.hpp"
 #include "preload/agent_loader.hpp"
@@ -33,15 +34,20 @@ namespace {
 
 using arch::TimeSource;
 
-// Before the call, as there may be none behind it.
+// Before the call, as there may be none behind it. The only thread of a program ends by exit(2) then, which ends no
+// other.
 template <typename Call>
 auto lock_in(const Call& call) {
+  const bool is_only_one = has_agent() && !program_has_other_threads();
+  if (is_only_one) set_agent_thread(AgentThread::kEnded);
   client::Process::place();
   expect_no_child();
   const TimeSource before = arch::time_source;
   set_time_source(TimeSource::kMemory);
   const auto result = call();
-  if (result != 0) set_time_source(before);
+  if (result == 0) return result;
+  set_time_source(before);
+  if (is_only_one) set_agent_thread(AgentThread::kThere);
   return result;
 }
 

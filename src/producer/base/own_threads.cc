@@ -1,17 +1,29 @@
-#include "preload/own_threads.hpp"
+#include "base/own_threads.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
-#include "base/own_threads.hpp"
 #include "base/system_call.hpp"
 
-namespace landtrace::preload {
+namespace landtrace {
 namespace {
+
+// What has no memory any more has no program.
+bool first_thread_has_ended() {
+  constexpr char kProgram[] = "/proc/self/exe";
+  char name[1];
+#ifdef SYS_readlink
+  return system_call(SYS_readlink, kProgram, name, sizeof name) == -ENOENT;
+#else
+  return system_call(SYS_readlinkat, AT_FDCWD, kProgram, name, sizeof name) == -ENOENT;
+#endif
+}
 
 // A thread that ends just now has none.
 bool is_of_program(int tasks, const char* id) {
@@ -28,6 +40,7 @@ bool is_of_program(int tasks, const char* id) {
 
 bool has_other(int tasks) {
   const long self = system_call(SYS_gettid);
+  const long ended = first_thread_has_ended() ? system_call(SYS_getpid) : self;
   alignas(dirent64) char entries[1024];
   for (;;) {
     const long size = system_call(SYS_getdents64, tasks, entries, sizeof entries);
@@ -35,8 +48,9 @@ bool has_other(int tasks) {
     for (long at = 0; at < size;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(entries + at);
       at += entry->d_reclen;
-      if (entry->d_name[0] == '.' || std::atol(entry->d_name) == self) continue;
-      if (is_of_program(tasks, entry->d_name)) return true;
+      if (entry->d_name[0] == '.') continue;
+      const long id = std::atol(entry->d_name);
+      if (id != self && id != ended && is_of_program(tasks, entry->d_name)) return true;
     }
   }
 }
@@ -51,4 +65,6 @@ bool program_has_other_threads() {
   return has;
 }
 
-}  // namespace landtrace::preload
+bool program_has_ended() { return first_thread_has_ended() && !program_has_other_threads(); }
+
+}  // namespace landtrace
