@@ -148,6 +148,9 @@ class Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction))]
 
 
+ALL_THREADS, LISTENER = 1, 8  # SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER
+
+
 def refuse_to_wait(libc, flags):
     """A filter that kills who waits as the agent's thread does, which no thread of Python's own does."""
     kill, allow = 0x80000000, 0x7FFF0000
@@ -155,13 +158,15 @@ def refuse_to_wait(libc, flags):
     wanted = Filter(len(code), code)
     no_new_privileges = 38
     libc_call(libc.prctl, no_new_privileges, 1, 0, 0, 0)
-    libc_call(libc.syscall, SECCOMP, 1, flags, ctypes.byref(wanted))
+    if flags & LISTENER:
+        assert libc.syscall(SECCOMP, 1, flags, ctypes.byref(wanted)) > 2
+    else:
+        libc_call(libc.syscall, SECCOMP, 1, flags, ctypes.byref(wanted))
     time.sleep(1.5)  # the thread waits anew each second
     child = os.fork()
     if child == 0:
-        time.sleep(0.3)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0, "the child was killed"
+        os._exit(len(agent_threads()))  # before fork() returns it would be there, with its name
+    assert os.waitpid(child, 0)[1] == 0, "the child was killed, or is about to be"
 
 
 def program(what):
@@ -185,8 +190,10 @@ def program(what):
     elif what == "filter":
         refuse_to_wait(libc, 0)
         assert has_agent_thread(), "the filter is not the thread's"
+    elif what == "filter-with-listener":
+        refuse_to_wait(libc, LISTENER)
     elif what == "filter-of-all":
-        refuse_to_wait(libc, 1)  # SECCOMP_FILTER_FLAG_TSYNC
+        refuse_to_wait(libc, ALL_THREADS)
         assert len(thread_names()) == 1, thread_names()
 
 
@@ -222,6 +229,7 @@ class Alone(support.Case):
     def test_a_filter_of_system_calls(self):
         self.check_program("filter")
         self.check_program("filter-of-all")
+        self.check_program("filter-with-listener")
 
     def check_last_thread(self, how, expected):
         status, out, err = self.landtrace("record", "-o", self.file, "-p", "libc:getppid", "--",

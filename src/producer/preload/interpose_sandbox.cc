@@ -77,14 +77,17 @@ int without_agent_thread(const Call& call) {
 }
 
 template <typename Call>
-auto set_filter(bool for_all_threads, const Call& call) {
+auto set_filter(unsigned long flags, const Call& call) {
+  const bool for_all_threads = (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0;
   if (for_all_threads) set_agent_thread(AgentThread::kEnded);
   // Before the call, as the thread's next hit may be in the middle of it.
   plan::set_filters(&landtrace_filters);
   __atomic_fetch_add(&landtrace_filters, 1, __ATOMIC_RELAXED);
   const auto result = call();
-  if (result != 0) __atomic_fetch_sub(&landtrace_filters, 1, __ATOMIC_RELAXED);
-  if (result == 0) {
+  // A listener's descriptor; without one it is the thread that could not be given the filter.
+  const bool is_set = result == 0 || (result > 0 && (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0);
+  if (!is_set) __atomic_fetch_sub(&landtrace_filters, 1, __ATOMIC_RELAXED);
+  if (is_set) {
     set_agent_thread(AgentThread::kNotInChildren);
   } else if (for_all_threads) {
     set_agent_thread(AgentThread::kThere);
@@ -97,7 +100,7 @@ auto prctl_by(long option, unsigned long argument, const Call& call) {
   if (option == PR_SET_TSC) return switch_counter(argument, call);
   if (option == PR_SET_PTRACER) return name_tracer(argument, call);
   if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_STRICT) return lock_in(call);
-  if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_FILTER) return set_filter(false, call);
+  if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_FILTER) return set_filter(0, call);
   return call();
 }
 
@@ -108,7 +111,7 @@ long sandbox_syscall(long number, long a, long b, long c, long d, long e) {
   if (number == SYS_prctl) return prctl_by(a, static_cast<unsigned long>(b), call);
   if (number != SYS_seccomp) return call();
   if (a == SECCOMP_SET_MODE_STRICT) return lock_in(call);
-  return a == SECCOMP_SET_MODE_FILTER ? set_filter((b & SECCOMP_FILTER_FLAG_TSYNC) != 0, call) : call();
+  return a == SECCOMP_SET_MODE_FILTER ? set_filter(static_cast<unsigned long>(b), call) : call();
 }
 
 }  // namespace landtrace::preload

@@ -564,6 +564,10 @@ TEST_F(InterposeTest, FiltersAreCountedAndThoseThatTheSystemRefusesAreNot) {
     EXPECT_EQ(landtrace_filters, 0u);
     refuse(SYS_close_range);
     EXPECT_EQ(landtrace_filters, 1u);
+    sock_filter code[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+    EXPECT_GT(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter), 0);
+    EXPECT_EQ(landtrace_filters, 2u) << "what is returned is the listener's descriptor";
   });
 }
 
