@@ -184,7 +184,8 @@ Result<void> Publisher::start(const domain::Event& event, const rules::Probe& pr
 }
 
 void Publisher::stop(const domain::Event& event, const rules::Probe&) {
-  // With no room for a shorter list producers go on with the old one, and make events that nobody listens to.
+  // With no room for a shorter list producers go on with the old one, and make events that nobody listens to, until
+  // another change finds room.
   Result<void> published;
   for (const std::uint32_t plan : change_hooks(event.slot, {}, published)) free_plan(plan);
 }
@@ -196,7 +197,7 @@ std::vector<std::uint32_t> Publisher::change_hooks(std::uint32_t event, const Ma
   for (Site* const site : std::exchange(own, {})) {
     std::erase_if(site->hooks, [&](const Hook& hook) {
       if (hook.event != event) return false;
-      old.push_back(hook.shared.plan);
+      site->left_plans.push_back(hook.shared.plan);
       return true;
     });
     changed.insert(site);
@@ -208,10 +209,28 @@ std::vector<std::uint32_t> Publisher::change_hooks(std::uint32_t event, const Ma
   }
   if (own.empty()) sites_of_.erase(event);
   for (Site* const site : changed) {
-    if (auto done = publish(*site); !done) published = std::move(done);
+    if (auto done = publish_or_keep(*site, old); !done) published = std::move(done);
     if (site->hooks.empty()) sites_.erase(site->key);
   }
+  // There may be room by now.
+  const std::set<Site*> outdated = outdated_;
+  for (Site* const site : outdated) {
+    if (!changed.contains(site)) std::ignore = publish_or_keep(*site, old);
+  }
   return old;
+}
+
+// Producers follow the list that is out until there is another one, with the plans that it names.
+Result<void> Publisher::publish_or_keep(Site& site, std::vector<std::uint32_t>& old) {
+  auto done = publish(site);
+  if (done) {
+    outdated_.erase(&site);
+    old.insert(old.end(), site.left_plans.begin(), site.left_plans.end());
+    site.left_plans.clear();
+  } else {
+    outdated_.insert(&site);
+  }
+  return done;
 }
 
 // What a hit does, and then where it happens: a program that gets there finds what to do.

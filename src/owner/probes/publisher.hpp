@@ -63,6 +63,7 @@ class Publisher final : public rules::ProbeObserver {
     std::optional<std::uint32_t> slot;
     agent::ProbeSite shared{};
     std::vector<Hook> hooks;
+    std::vector<std::uint32_t> left_plans{};  // of hooks that are in the published list, and in this one no more
     struct Refused {
       std::string program;
       agent::Reason reason;
@@ -84,6 +85,7 @@ class Publisher final : public rules::ProbeObserver {
   Result<Hook> make_hook(const domain::Event& event, const rules::ProbePlace& place, const rules::ProbeSpot& spot,
                          const rules::Probe& probe);
   Result<void> publish(Site& site);
+  Result<void> publish_or_keep(Site& site, std::vector<std::uint32_t>& old);
   const std::string& program_of(std::uint32_t pid);
   void free_plan(std::uint32_t plan);
   Result<std::uint16_t> figure_of(std::uint64_t serial);
@@ -95,6 +97,7 @@ class Publisher final : public rules::ProbeObserver {
   std::map<Key, Site> sites_;
   std::map<std::uint32_t, std::vector<Site*>> sites_of_;        // by event: where it has hooks
   std::unordered_map<std::uint32_t, Site*> sites_with_a_slot_;  // by slot
+  std::set<Site*> outdated_;                                    // for whose list there was no room
   // The program that was asked about last: it tells of many places at once.
   struct Named {
     std::uint32_t pid = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "agent/site.hpp"
@@ -117,6 +118,9 @@ class PublisherTest : public testing::Test {
     const std::uint32_t at = slot(index).site;
     return at == 0 ? nullptr : reinterpret_cast<const agent::ProbeSite*>(domain_->control().at(at));
   }
+  const plan::ProbeHook& hook(std::uint32_t index, std::uint32_t i) {
+    return reinterpret_cast<const plan::ProbeHooks*>(domain_->control().at(slot(index).hooks))->hooks()[i];
+  }
   // The events that a hit makes, by their names, the first one first.
   std::string hooks(std::uint32_t index) {
     const std::uint32_t at = slot(index).hooks;
@@ -124,7 +128,7 @@ class PublisherTest : public testing::Test {
     const auto& hooks = *reinterpret_cast<const plan::ProbeHooks*>(domain_->control().at(at));
     std::string names;
     for (std::uint32_t i = 0; i < hooks.count; ++i) {
-      const plan::ProbeHook& hook = hooks.hooks()[i];
+      const plan::ProbeHook& hook = this->hook(index, i);
       const auto& plan = *reinterpret_cast<const plan::EventProbePlan*>(domain_->control().at(hook.plan));
       names += domain_->events().at(plan.event)->name + (hook.side == plan::ProbeSide::kReturn ? "<" : ">");
     }
@@ -204,6 +208,38 @@ TEST_F(PublisherTest, ACounterByItsOffsetIsFoundAmongWritableData) {
   ASSERT_NE(site(0), nullptr);
   EXPECT_EQ(hooks(0), "f>");
   EXPECT_EQ(site(0)->counter, usdt.counter);
+}
+
+TEST_F(PublisherTest, WhereThereIsNoRoomForAShorterListTheOldOneStaysWithAllThatItNames) {
+  define("p:g/e " + self_ + ":lt_publisher_function a=%di");
+  define("p:g/f " + self_ + ":lt_publisher_function a=%si");
+  define("p:g/other " + self_ + ":lt_publisher_long");
+  ASSERT_TRUE(enable("e"));
+  ASSERT_TRUE(enable("f"));
+  ASSERT_EQ(hooks(0), "f>e>");
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::minutes(1)));
+  const std::uint32_t plan = hook(0, 1).plan;
+  segments::ControlMemory& control = domain_->control();
+  std::vector<std::uint32_t> filling;
+  bool is_plan_taken = false;
+  const auto fill = [&] {
+    for (std::uint64_t size = 1 << 26; size >= 1; size /= 2) {
+      while (const auto taken = control.allocate(size, 1)) {
+        filling.push_back(*taken);
+        is_plan_taken = is_plan_taken || (plan >= *taken && plan < *taken + size);
+      }
+    }
+  };
+  fill();
+  ASSERT_TRUE(enable("e", false));
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::minutes(1)));
+  fill();
+  EXPECT_EQ(hooks(0), "f>e>");
+  EXPECT_FALSE(is_plan_taken) << "the list names it";
+  for (const std::uint32_t taken : filling) control.free(taken);
+  ASSERT_TRUE(enable("other"));
+  EXPECT_EQ(hooks(0), "f>");
+  EXPECT_EQ(hooks(1), "other>");
 }
 
 TEST_F(PublisherTest, ProgramsSayWhereTheyCouldNotBeProbed) {
