@@ -159,7 +159,8 @@ void Process::adopt() {
   // Not while a thread of ours is at it; a child does not have its parent's.
   const bool pending = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kPending;
   if (!pending || __atomic_load_n(&registering_pid_, __ATOMIC_RELAXED) != pid) register_for_barriers();
-  __atomic_store_n(&page_->pid, pid, __ATOMIC_RELAXED);
+  // A vfork child that is the first to attach has its parent's page, whose memory it stays.
+  if (__atomic_load_n(&page_->pid, __ATOMIC_RELAXED) == 0) __atomic_store_n(&page_->pid, pid, __ATOMIC_RELAXED);
   __atomic_store_n(&page_->foreign, current()->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   const std::uint64_t generation = __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED);
   std::uint64_t none = 0;

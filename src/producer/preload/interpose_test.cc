@@ -699,6 +699,19 @@ TEST_F(InterposeTest, AVforkChildLeavesNothingForItsParent) {
   });
 }
 
+TEST_F(InterposeTest, WhereAVforkChildIsTheFirstToAttachTheProcessIsItsParentsAllTheSame) {
+  with_owner([&](FakeOwner& owner) {
+    Process::get().note_process();
+    EXPECT_TRUE(run_in_memory_child([] { return ::open(kPath, O_RDWR) >= 0; }));
+    EXPECT_FALSE(Process::get().is_other_process(static_cast<std::uint32_t>(::getpid())));
+    const int fd = open_file();
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
 // A thread that loads a library has the loader's lock until the library's constructors have run, and these may wait for
 // other threads.
 TEST_F(InterposeTest, NoCallWaitsForALibraryThatIsBeingLoaded) {
