@@ -29,10 +29,10 @@ std::uint64_t pack(FdEntry entry) {
 
 std::uint64_t* FdTable::words_ = nullptr;
 unsigned FdTable::high_ = 0;
-constinit thread_local bool FdTable::has_left_ = false;
+constinit thread_local FdTable::Left FdTable::left_ = FdTable::Left::kNot;
 
 bool FdTable::set(int fd, FdEntry entry) {
-  if (has_left_ || static_cast<unsigned>(fd) >= kMaxFds) return false;
+  if (has_left() || static_cast<unsigned>(fd) >= kMaxFds) return false;
   // Pairs with the swap below, in another thread.
   if (__atomic_load_n(&words_, __ATOMIC_ACQUIRE) == nullptr) {
     constexpr std::size_t kBytes = kMaxFds * sizeof(std::uint64_t);
@@ -100,16 +100,29 @@ void FdTable::clear_range(unsigned first, unsigned last) {
   for (unsigned fd = first; fd < end && fd <= last; ++fd) clear(static_cast<int>(fd));
 }
 
+namespace {
+
+bool is_in_child() { return client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid())); }
+
+}  // namespace
+
+bool FdTable::has_left() {
+  // Nobody says when the thread itself is back.
+  if (left_ == Left::kInChild && !is_in_child()) left_ = Left::kNot;
+  return left_ != Left::kNot;
+}
+
 bool has_own_descriptors() {
-  return FdTable::has_left_ || client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid()));
+  if (FdTable::left_ == FdTable::Left::kNot && is_in_child()) FdTable::left_ = FdTable::Left::kInChild;
+  return FdTable::has_left();
 }
 
 bool has_company() { return was_ever_threaded() && !has_own_descriptors() && program_has_other_threads(); }
 
-void descriptors_left() { FdTable::has_left_ = true; }
+void descriptors_left() { FdTable::left_ = FdTable::Left::kForGood; }
 
 void descriptors_after_fork() {
-  if (!std::exchange(FdTable::has_left_, false)) return;
+  if (std::exchange(FdTable::left_, FdTable::Left::kNot) != FdTable::Left::kForGood) return;
   FdTable::clear_range(0, ~0u);
 }
 

@@ -14,7 +14,8 @@
 // A thread that leaves its process's descriptors (CLOSE_RANGE_UNSHARE, CLONE_FILES) has others under the same numbers
 // from then on. The table stays that of the threads that have not: for the one that has left nothing is in it, and
 // nothing gets into it. It opens files and registers words as ever; what it writes reaches the owner by itself, as
-// writes past the shim do. Threads that such a thread starts share its descriptors, and are not known to.
+// writes past the shim do. Threads that such a thread starts share its descriptors, and are not known to. For a vfork
+// child it is so from the first descriptor on that it closes, replaces or opens.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class FdTable {
     const std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
     if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return {};
     const std::uint64_t word = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
-    return word == 0 || __builtin_expect(has_left_, 0) ? FdEntry{} : unpack(word);
+    if (word == 0 || (__builtin_expect(left_ != Left::kNot, 0) && has_left())) return {};
+    return unpack(word);
   }
   static bool is_ours(int fd) { return get(fd).generation != 0; }
 
@@ -68,12 +70,15 @@ class FdTable {
   static constexpr std::uint64_t kLocked = 1ull << 63;
   static FdEntry unpack(std::uint64_t word);
   static void set_if_there(int fd, FdEntry entry);
+  static bool has_left();
 
   // kMaxFds of them, mapped at the first file; untouched pages cost nothing.
   static std::uint64_t* words_;
   // Entries at and above this were never used.
   static unsigned high_;
-  static constinit thread_local bool has_left_ __attribute__((tls_model("initial-exec")));
+  // Whether the thread's descriptors are others; kInChild: a child's that runs, or has run, in its place.
+  enum class Left : std::uint8_t { kNot, kForGood, kInChild };
+  static constinit thread_local Left left_ __attribute__((tls_model("initial-exec")));
 
   friend bool has_own_descriptors();
   friend void descriptors_left();

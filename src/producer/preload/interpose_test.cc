@@ -699,6 +699,31 @@ TEST_F(InterposeTest, AVforkChildLeavesNothingForItsParent) {
   });
 }
 
+// As it closes and redirects what its program is not to have.
+TEST_F(InterposeTest, AVforkChildHasItsOwnFilesUnderItsParentsNumbers) {
+  with_owner([&](FakeOwner& owner) {
+    ASSERT_TRUE(Process::get().attach());
+    const int fd = open_file(), other = open_file();
+    std::string closed, replaced;
+    EXPECT_TRUE(run_in_memory_child([&] {
+      const int log = ::open((folder() + "/before").c_str(), O_CREAT | O_RDWR, 0600);
+      ::close(fd);
+      closed = written_to(folder() + "/closed", fd);
+      ::dup2(log, other);
+      replaced = written_to(folder() + "/replaced", other);
+      return true;
+    }));
+    EXPECT_EQ(closed, "words");
+    EXPECT_EQ(replaced, "words");
+    EXPECT_EQ(recorded(owner), 0u);
+    for (const int one : {fd, other}) {
+      EXPECT_TRUE(FdTable::is_ours(one));
+      EXPECT_EQ(::write(one, kBytes.data(), kBytes.size()), 8);
+    }
+    EXPECT_EQ(recorded(owner), 2u);
+  });
+}
+
 TEST_F(InterposeTest, WhereAVforkChildIsTheFirstToAttachTheProcessIsItsParentsAllTheSame) {
   with_owner([&](FakeOwner& owner) {
     Process::get().note_process();
