@@ -22,16 +22,25 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // Where `patient` is false, only if nobody else has it.
 class Locked {
  public:
   explicit Locked(pthread_mutex_t& mutex, bool patient = true) : mutex_(mutex) {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     held_ = (patient ? pthread_mutex_lock(&mutex_) : pthread_mutex_trylock(&mutex_)) == 0;
   }
   ~Locked() {
     if (held_) pthread_mutex_unlock(&mutex_);
-    pthread_setcancelstate(cancel_state_, nullptr);
   }
   [[nodiscard]] bool is_held() const { return held_; }
   Locked(const Locked&) = delete;
@@ -39,7 +48,7 @@ class Locked {
 
  private:
   SignalsBlocked signals_;
-  int cancel_state_ = 0;
+  NoCancellation no_cancellation_;
   bool held_;
   pthread_mutex_t& mutex_;
 };

@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "client/locked.hpp"
 #include "client/process.hpp"
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
@@ -52,18 +53,6 @@ Result<Fd> connect_file(bool cloexec) {
   return fd;
 }
 
-// open() is a cancellation point, but not in the middle.
-class NoCancellation {
- public:
-  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 }  // namespace
 
 bool names_data_file(const char* path) {
@@ -103,7 +92,8 @@ int not_opened(int error) {
 }
 
 int open_data_file(int flags) {
-  const NoCancellation no_cancellation;
+  // It may be cancelled before it begins, but not in the middle.
+  const client::NoCancellation no_cancellation;
   if (const int error = client::Process::get().attach_or_why(); error != 0) return not_opened(error);
   auto fd = connect_file((flags & O_CLOEXEC) != 0);
   if (!fd) return not_opened(fd.error().code);
@@ -136,6 +126,7 @@ FdEntry identify(int fd) {
 }  // namespace
 
 bool recognise(int fd) {
+  const client::NoCancellation no_cancellation;
   const int saved_errno = errno;
   const FdEntry entry = identify(fd);
   const bool ours = entry.generation != 0;
@@ -155,6 +146,7 @@ bool recognise(int fd) {
 FdEntry find_file(int fd) {
   if (const FdEntry known = FdTable::get(fd); known.generation != 0) return known;
   if (has_own_descriptors()) {
+    const client::NoCancellation no_cancellation;
     const int saved_errno = errno;
     const FdEntry entry = identify(fd);
     errno = saved_errno;

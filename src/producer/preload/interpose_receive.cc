@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "client/locked.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 
 void look_at_descriptors(msghdr* message) {
   if (has_own_descriptors()) return;
+  // What has been received would be lost.
+  const client::NoCancellation no_cancellation;
   for (cmsghdr* c = CMSG_FIRSTHDR(message); c != nullptr; c = CMSG_NXTHDR(message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -9,9 +9,13 @@
 #include <unistd.h>
 
 #include "bpf_calls/bpf_call.hpp"
+#include "client/locked.hpp"
+#include "preload/fd_table.hpp"
 #include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
+
+using namespace landtrace::preload;
 
 namespace {
 
@@ -25,6 +29,13 @@ struct Arguments {
   [[nodiscard]] int fd() const { return static_cast<int>(a); }
 };
 
+// Where syscall() is no place to be cancelled at, and the wrapper is one.
+template <typename Call>
+long uncancelled(const Call& call) {
+  const landtrace::client::NoCancellation no_cancellation;
+  return call();
+}
+
 }  // namespace
 
 // Those that open, close, duplicate and write descriptors go the way of the wrappers in this library.
@@ -35,19 +46,23 @@ LT_EXPORT long syscall(long number, ...) noexcept {
   long* const all[] = {&x.a, &x.b, &x.c, &x.d, &x.e, &x.f};
   for (long* const at : all) *at = va_arg(list, long);
   va_end(list);
+  const auto forward = [&] { return real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f); };
   switch (number) {
 #ifdef SYS_open
     case SYS_open:
-      return ::open(Arguments::pointer<const char>(x.a), static_cast<int>(x.b), static_cast<mode_t>(x.c));
+      return uncancelled(
+          [&] { return ::open(Arguments::pointer<const char>(x.a), static_cast<int>(x.b), static_cast<mode_t>(x.c)); });
 #endif
     case SYS_openat:
-      return ::openat(x.fd(), Arguments::pointer<const char>(x.b), static_cast<int>(x.c), static_cast<mode_t>(x.d));
+      return uncancelled([&] {
+        return ::openat(x.fd(), Arguments::pointer<const char>(x.b), static_cast<int>(x.c), static_cast<mode_t>(x.d));
+      });
     case SYS_close:
-      return ::close(x.fd());
+      return uncancelled([&] { return ::close(x.fd()); });
     case SYS_close_range:
       return ::close_range(static_cast<unsigned>(x.a), static_cast<unsigned>(x.b), static_cast<int>(x.c));
     case SYS_fcntl:
-      return ::fcntl(x.fd(), static_cast<int>(x.b), x.c);
+      return uncancelled([&] { return ::fcntl(x.fd(), static_cast<int>(x.b), x.c); });
     case SYS_dup:
       return ::dup(x.fd());
 #ifdef SYS_dup2
@@ -59,9 +74,8 @@ LT_EXPORT long syscall(long number, ...) noexcept {
     case SYS_ioctl:
       return ::ioctl(x.fd(), static_cast<unsigned long>(x.b), x.c);
     case SYS_perf_event_open:
-      return landtrace::preload::open_perf_event(Arguments::pointer<void>(x.a), static_cast<pid_t>(x.b),
-                                                 static_cast<int>(x.c), static_cast<int>(x.d),
-                                                 static_cast<unsigned long>(x.e));
+      return open_perf_event(Arguments::pointer<void>(x.a), static_cast<pid_t>(x.b), static_cast<int>(x.c),
+                             static_cast<int>(x.d), static_cast<unsigned long>(x.e));
     case SYS_bpf:
       if (const auto answer = landtrace::bpf_calls::bpf_call(static_cast<int>(x.a), Arguments::pointer<const void>(x.b),
                                                              static_cast<unsigned>(x.c))) {
@@ -69,19 +83,21 @@ LT_EXPORT long syscall(long number, ...) noexcept {
         errno = static_cast<int>(-*answer);
         return -1;
       }
-      return landtrace::preload::real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f);
+      return forward();
     case SYS_unshare:
       return ::unshare(static_cast<int>(x.a));
     case SYS_setns:
       return ::setns(x.fd(), static_cast<int>(x.b));
     case SYS_prctl:
     case SYS_seccomp:
-      return landtrace::preload::sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);
+      return sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);
     case SYS_write:
+      if (!FdTable::is_ours(x.fd())) return written_elsewhere(forward());
       return ::write(x.fd(), Arguments::pointer<const void>(x.b), static_cast<std::size_t>(x.c));
     case SYS_writev:
+      if (!FdTable::is_ours(x.fd())) return written_elsewhere(forward());
       return ::writev(x.fd(), Arguments::pointer<const iovec>(x.b), static_cast<int>(x.c));
     default:
-      return landtrace::preload::real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f);
+      return forward();
   }
 }

@@ -32,9 +32,11 @@
 #include "client/fake_owner.hpp"
 #include "client/process.hpp"
 #include "abi/user_events.hpp"
+#include "ipc/unprobed_mark.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/status_file.hpp"
+#include "preload/unprobed_programs.hpp"
 
 extern "C" {
 extern const landtrace::client::ChildListener* landtrace_child_listener;
@@ -734,6 +736,60 @@ TEST_F(InterposeTest, WhereAVforkChildIsTheFirstToAttachTheProcessIsItsParentsAl
     EXPECT_EQ(recorded(owner), 1u);
     EXPECT_EQ(::close(fd), 0);
     EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+// Whether a thread that was cancelled before gets through.
+template <typename Body>
+bool passes_cancelled(const Body& body) {
+  const auto run = [](void* what) -> void* {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+    (*static_cast<const Body*>(what))();
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    return nullptr;
+  };
+  pthread_t thread{};
+  void* result = nullptr;
+  EXPECT_EQ(pthread_create(&thread, nullptr, run, const_cast<void*>(static_cast<const void*>(&body))), 0);
+  EXPECT_EQ(pthread_join(thread, &result), 0);
+  return result == nullptr;
+}
+
+TEST_F(InterposeTest, SystemCallsByNumberAreNoPlacesToBeCancelledAt) {
+  with_owner([&](FakeOwner&) {
+    const std::string path = folder() + "/file";
+    long fd = ::open(path.c_str(), O_CREAT | O_RDWR, 0600);
+    const iovec vector{const_cast<char*>("words"), 5};
+    EXPECT_TRUE(passes_cancelled([&] { ::syscall(SYS_write, fd, "words", 5l); }));
+    EXPECT_TRUE(passes_cancelled([&] { ::syscall(SYS_writev, fd, &vector, 1l); }));
+    EXPECT_EQ(::lseek(static_cast<int>(fd), 0, SEEK_CUR), 10);
+    flock lock{};
+    lock.l_type = F_WRLCK;
+    EXPECT_TRUE(passes_cancelled([&] { ::syscall(SYS_fcntl, fd, static_cast<long>(F_SETLKW), &lock); }));
+    EXPECT_TRUE(passes_cancelled([&] { ::syscall(SYS_close, fd); }));
+    EXPECT_EQ(::fcntl(static_cast<int>(fd), F_GETFD), -1);
+    EXPECT_TRUE(passes_cancelled([&] { fd = ::syscall(SYS_openat, long{AT_FDCWD}, path.c_str(), long{O_RDONLY}); }));
+    EXPECT_GE(fd, 0);
+  });
+}
+
+TEST_F(InterposeTest, NorAreRequestsOfUnknownDescriptorsAndTheStartOfPrograms) {
+  with_owner([&](FakeOwner&) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    EXPECT_TRUE(passes_cancelled([&] { ::ioctl(ends[0], abi::kIoctlDelete, "name"); }));
+    const std::string domain = folder() + "/noted";
+    const int mark = ::open((domain + ipc::kUnprobedSuffix).c_str(), O_CREAT | O_RDWR, 0600);
+    ASSERT_GE(mark, 0);
+    set_noting(domain);
+    pid_t child = 0;
+    char name[] = "true";
+    char* const words[] = {name, nullptr};
+    EXPECT_TRUE(passes_cancelled([&] { ::posix_spawn(&child, "/bin/true", nullptr, nullptr, words, environ); }));
+    ASSERT_GT(child, 0);
+    EXPECT_EQ(exit_of(child), 0);
   });
 }
 

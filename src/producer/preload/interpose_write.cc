@@ -8,15 +8,6 @@
 
 using namespace landtrace::preload;
 
-namespace {
-
-ssize_t written_elsewhere(ssize_t result) {
-  if (__builtin_expect(perf_is_used, 0)) perf_after_write();
-  return result;
-}
-
-}  // namespace
-
 LT_EXPORT ssize_t write(int fd, const void* buffer, std::size_t size) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) return written_elsewhere(real().write(fd, buffer, size));

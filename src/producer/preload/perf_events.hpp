@@ -52,6 +52,10 @@ bool pull_perf_events();
 // perf ends when its command does, without another call where SIGCHLD comes before it first waits. So that signal is
 // held back from the write that lets the command go to the first wait, which finds what the command has emitted.
 void perf_after_write();
+inline ssize_t written_elsewhere(ssize_t result) {
+  if (__builtin_expect(perf_is_used, 0)) perf_after_write();
+  return result;
+}
 // perf_after_write() may hold SIGCHLD back, until this is called: where a program waits, or asks for something.
 void let_child_signal_through();
 // For who sets its mask itself: the mask without what was held back, which is not held any more.

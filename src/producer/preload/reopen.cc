@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "arch/thread_time.hpp"
+#include "client/locked.hpp"
 #include "client/process.hpp"
 #include "ipc/socket.hpp"
 #include "preload/real.hpp"
@@ -101,12 +102,14 @@ void reopen_files() {
 
 void reopen_if_dead(int fd) {
   if (!is_dead(fd)) return;
+  const client::SignalsBlocked signals;
   const FdEntry file = FdTable::get(fd);
   if (file.is_data_file() && !client::Process::is_orphaned()) reopen_from(fd, file);
 }
 
 bool reopen_late(int fd) {
   if (!arch::may_call()) return true;
+  const client::NoCancellation no_cancellation;
   const int saved_errno = errno;
   const std::uint64_t now = arch::tick_ns();
   // One thread at a time, and none of two that come here at once: neither would know what the other has done. A

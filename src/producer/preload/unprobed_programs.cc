@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "client/locked.hpp"
 #include "ipc/unprobed_mark.hpp"
 #include "preload/real.hpp"
 
@@ -105,6 +106,8 @@ void note_in_folders(int file, const char* name) {
 template <typename Noting>
 void note_where_wanted(const char* name, Noting noting) {
   if (mark[0] == '\0' || name == nullptr || name[0] == '\0') return;
+  // Neither exec() nor posix_spawn(), whose child nobody would know of, is a place to be cancelled at.
+  const client::NoCancellation no_cancellation;
   const int saved_errno = errno;
   if (const Descriptor file(mark, O_WRONLY | O_APPEND | O_NOFOLLOW); file) {
     struct stat status {};
