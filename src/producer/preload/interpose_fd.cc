@@ -58,11 +58,18 @@ void forget_range(unsigned first, unsigned last) {
   }
 }
 
+// Whether the system takes such a call: without it nothing is forgotten that stays open.
+bool can_close_range(int flags) { return real().close_range(UINT_MAX, UINT_MAX, flags) == 0; }
+
 int close_range_sparing(unsigned first, unsigned last, int flags) {
   constexpr int kUnshare = 1 << 1;      // CLOSE_RANGE_UNSHARE: the calling thread's alone, if there are others
   constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
   const bool leaves = (flags & kUnshare) != 0 && has_company();
-  if ((flags & kCloseOnExec) == 0 && !leaves && !has_own_descriptors()) forget_range(first, last);
+  const bool knows_any = FdTable::end() > first || bpf_calls::has_descriptors();
+  if ((flags & kCloseOnExec) == 0 && !leaves && knows_any && !has_own_descriptors()) {
+    if (!can_close_range(flags & ~kUnshare)) return -1;
+    forget_range(first, last);
+  }
   const auto call = [&](unsigned from, unsigned to) {
     const int result = real().close_range(from, to, flags);
     if (result == 0 && leaves) descriptors_left();

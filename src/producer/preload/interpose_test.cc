@@ -681,6 +681,20 @@ TEST_F(InterposeTest, AThreadThatCouldNotLeaveHasTheProcesssDescriptors) {
   });
 }
 
+TEST_F(InterposeTest, WhatTheSystemDoesNotCloseIsNotForgotten) {
+  with_owner([&](FakeOwner& owner) {
+    const int fd = open_file();
+    constexpr int kNoSuchFlag = 1 << 20;
+    EXPECT_EQ(::close_range(static_cast<unsigned>(fd), UINT_MAX, kNoSuchFlag), -1);
+    EXPECT_EQ(errno, EINVAL);
+    refuse(SYS_close_range);
+    EXPECT_EQ(::close_range(static_cast<unsigned>(fd), UINT_MAX, 0), -1);
+    EXPECT_EQ(errno, ENOSYS);
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+  });
+}
+
 // Between vfork() and exec, as what closes all but some descriptors does.
 TEST_F(InterposeTest, AVforkChildLeavesNothingForItsParent) {
   with_owner([&](FakeOwner& owner) {
