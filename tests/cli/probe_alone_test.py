@@ -61,6 +61,19 @@ def enter_without_waiting(libc):
     assert len(before) == 1 and agent_threads() == before, (before, agent_threads())
 
 
+def leave_no_descriptors_behind(libc):
+    """To the agent's thread, which ends before and is made again."""
+    clone_files, unshare_range, patience_s = 0x400, 2, 60
+    for leave in (lambda: libc.unshare(clone_files), lambda: libc.close_range(1000, 1000, unshare_range)):
+        to_read, to_write = os.pipe()
+        libc_call(leave)
+        os.close(to_write)
+        signal.alarm(patience_s)
+        assert os.read(to_read, 1) == b""
+        signal.alarm(0)
+        assert has_agent_thread()
+
+
 class Agent:
     """By what the shim calls, as several threads of a program have it do so at once."""
     AWAY, BACK, SEALED = 0, 1, 2
@@ -177,6 +190,8 @@ def program(what):
         enter_namespaces(libc, by_number=False)
         assert has_agent_thread(), "it is not made again"
         enter_without_waiting(libc)
+    elif what == "descriptors":
+        leave_no_descriptors_behind(libc)
     elif what == "several":
         pause_by_several(libc)
     elif what == "vfork":
@@ -213,6 +228,9 @@ class Alone(support.Case):
     @needs_namespaces
     def test_unshare_as_root_of_its_own(self):
         self.check("unshare", "-r", "true")
+
+    def test_descriptors(self):
+        self.check_program("descriptors")
 
     def test_several_threads_at_once(self):
         self.check_program("several")

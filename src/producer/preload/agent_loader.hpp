@@ -16,4 +16,13 @@ void set_agent_thread(AgentThread wanted);
 // Whether that is heard by anybody.
 bool has_agent();
 
+// What a program does that a second thread would be in the way of.
+template <typename Call>
+int without_agent_thread(const Call& call) {
+  set_agent_thread(AgentThread::kEnded);
+  const int result = call();
+  set_agent_thread(AgentThread::kThere);
+  return result;
+}
+
 }  // namespace landtrace::preload

@@ -12,6 +12,7 @@
 #include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
+#include "preload/agent_loader.hpp"
 #include "preload/data_file.hpp"
 #include "preload/perf_events.hpp"
 #include "preload/real.hpp"
@@ -65,13 +66,16 @@ int close_range_sparing(unsigned first, unsigned last, int flags) {
   constexpr int kUnshare = 1 << 1;      // CLOSE_RANGE_UNSHARE: the calling thread's alone, if there are others
   constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
   const bool leaves = (flags & kUnshare) != 0 && has_company();
+  const bool leaves_agent = (flags & kUnshare) != 0 && !leaves && !has_own_descriptors();
   const bool knows_any = FdTable::end() > first || bpf_calls::has_descriptors();
   if ((flags & kCloseOnExec) == 0 && !leaves && knows_any && !has_own_descriptors()) {
     if (!can_close_range(flags & ~kUnshare)) return -1;
     forget_range(first, last);
   }
   const auto call = [&](unsigned from, unsigned to) {
-    const int result = real().close_range(from, to, flags);
+    const auto close = [&] { return real().close_range(from, to, flags); };
+    // The agent's thread would keep those of the only thread of the program.
+    const int result = leaves_agent ? without_agent_thread(close) : close();
     if (result == 0 && leaves) descriptors_left();
     return result;
   };

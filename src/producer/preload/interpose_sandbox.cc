@@ -69,14 +69,6 @@ auto name_tracer(unsigned long whom, const Call& call) {
 }
 
 template <typename Call>
-int without_agent_thread(const Call& call) {
-  set_agent_thread(AgentThread::kEnded);
-  const int result = call();
-  set_agent_thread(AgentThread::kThere);
-  return result;
-}
-
-template <typename Call>
 auto set_filter(unsigned long flags, const Call& call) {
   const bool for_all_threads = (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0;
   if (for_all_threads) set_agent_thread(AgentThread::kEnded);
@@ -122,7 +114,8 @@ LT_EXPORT int unshare(int flags) noexcept {
   constexpr int kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
   const auto call = [=] { return real().unshare(flags); };
   const bool leaves = (flags & CLONE_FILES) != 0 && has_company();
-  const int result = (flags & kAlone) != 0 ? without_agent_thread(call) : call();
+  const bool leaves_agent = (flags & CLONE_FILES) != 0 && !leaves && !has_own_descriptors();
+  const int result = (flags & kAlone) != 0 || leaves_agent ? without_agent_thread(call) : call();
   if (result == 0 && leaves) descriptors_left();
   return result;
 }
