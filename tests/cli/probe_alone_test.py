@@ -254,6 +254,9 @@ class Alone(support.Case):
                                           os.environ["LAST_THREAD"], how)
         self.assertEqual((status, out), expected, err)
 
+    def test_a_handler_that_forks_in_the_middle_of_a_fork(self):
+        self.check(os.environ["FORK_IN_HANDLER"])
+
     def test_a_program_whose_first_thread_ends_before_the_last(self):
         self.check_last_thread("pthread_exit", (0, "at the end\n"))
 

@@ -219,14 +219,26 @@ void start_thread() {
   pthread_attr_destroy(&attributes);
 }
 
+// Of who forks, as long as it has the lock: a handler that forks, too, would wait for its own thread.
+sigset_t signals_of_forking;
+
 // In the program's own thread, whose calls of the same functions count.
 void before_fork() {
   const agent::Ignored ours;
+  sigset_t others;
+  sigset_t before;
+  sigfillset(&others);
+  // What comes of what the thread itself does cannot wait.
+  for (const int own : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS}) sigdelset(&others, own);
+  pthread_sigmask(SIG_BLOCK, &others, &before);
   pthread_mutex_lock(&looking);
+  signals_of_forking = before;
 }
 void in_parent() {
   const agent::Ignored ours;
+  const sigset_t before = signals_of_forking;
   pthread_mutex_unlock(&looking);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void set_time_source(arch::TimeSource source) {
@@ -270,8 +282,7 @@ unsigned long usual_tracer() {
 
 pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
-void in_child() {
-  const agent::Ignored ours;
+void be_child() {
   pthread_mutex_init(&looking, nullptr);
   pthread_mutex_init(&starting, nullptr);
   client::Process::get().after_fork();
@@ -281,6 +292,13 @@ void in_child() {
   pausings = 0;
   is_to_come_back = false;
   if (!is_sealed) start_thread();
+}
+
+void in_child() {
+  const agent::Ignored ours;
+  be_child();
+  signals_of_program = signals_of_forking;
+  pthread_sigmask(SIG_SETMASK, &signals_of_forking, nullptr);
 }
 
 void pause_thread() {
