@@ -81,6 +81,26 @@ std::uint64_t inode_of(int fd) {
   return ::fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
 }
 
+constexpr std::uint64_t bit_of(int signal) { return 1ull << (signal - 1); }
+
+// All but what comes of what the thread itself does, as a system call that a handler of the program's answers (SIGSYS).
+class SignalsHeldBack {
+ public:
+  SignalsHeldBack() {
+    constexpr std::uint64_t kOthers =
+        ~(bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGILL) | bit_of(SIGFPE) | bit_of(SIGTRAP) | bit_of(SIGSYS));
+    system_call(SYS_rt_sigprocmask, SIG_BLOCK, &kOthers, &before_, sizeof before_);
+  }
+  ~SignalsHeldBack() {
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, static_cast<void*>(nullptr), sizeof before_);
+  }
+  SignalsHeldBack(const SignalsHeldBack&) = delete;
+  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+
+ private:
+  std::uint64_t before_ = 0;
+};
+
 }  // namespace
 
 constinit Attachment* Process::current_ = nullptr;
@@ -233,7 +253,9 @@ const Place* Process::find_place(LocalThread& local) {
   const auto tid = static_cast<std::uint32_t>(system_call(SYS_gettid));
   if (local.searching == tid) return without();
   const arch::AllVectorsKept vectors;
-  // System calls alone from here on: a function of libc may be probed, and would be an event without a place.
+  // System calls alone from here on: a function of libc may be probed, and would be an event without a place. And no
+  // handler of a signal, which might never come back.
+  const SignalsHeldBack signals;
   local.searching = tid;
   adopt();
   // Pairs with the release store in switch_to() and the exchange in adopt(). Before the attachment, in this order: with

@@ -9,11 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csetjmp>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "base/test_memory_child.hpp"
 #include "client/fake_owner.hpp"
@@ -375,6 +378,37 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
     EXPECT_EQ(slots[0]->tid, 0u) << "a child's slot is free when the next one comes";
     EXPECT_EQ(slots[1]->tid, 0u);
     EXPECT_EQ(Process::place(), place);
+  });
+}
+
+thread_local sigjmp_buf before_search;
+
+// One that came in the middle of the search would leave the thread without a place.
+TEST_F(ProcessTest, AHandlerThatDoesNotComeBackTakesNoThreadItsPlace) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    std::signal(SIGUSR1, [](int) { siglongjmp(before_search, 1); });
+    constexpr int kThreads = 300;
+    constexpr long kLongest_ns = 30'000;
+    for (int i = 0; i < kThreads; ++i) {
+      std::thread([i] {
+        sigevent to_thread{};
+        to_thread.sigev_notify = SIGEV_THREAD_ID;
+        to_thread.sigev_signo = SIGUSR1;
+        to_thread._sigev_un._tid = static_cast<pid_t>(own_tid());
+        timer_t timer{};
+        ASSERT_EQ(::timer_create(CLOCK_MONOTONIC, &to_thread, &timer), 0);
+        if (sigsetjmp(before_search, 1) == 0) {
+          const itimerspec soon{{}, {0, 1 + i * kLongest_ns / kThreads}};
+          ASSERT_EQ(::timer_settime(timer, 0, &soon, nullptr), 0);
+          Process::place();
+          for (;;) ::pause();
+        }
+        EXPECT_NE(Process::place(), nullptr) << i;
+        ::timer_delete(timer);
+      }).join();
+    }
   });
 }
 
