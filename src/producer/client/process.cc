@@ -283,7 +283,8 @@ const Place* Process::find_place(LocalThread& local) {
   }
   if (place == nullptr) {
     __atomic_fetch_add(&attachment.view.data->slotless, 1, __ATOMIC_RELAXED);
-    local.silent_for = kSilentEvents;
+    // Not for its parent, which has a place.
+    if (!is_other_process(pid)) local.silent_for = kSilentEvents;
   }
   local.searching = 0;
   return place;

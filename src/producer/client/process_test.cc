@@ -381,6 +381,21 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
   });
 }
 
+TEST_F(ProcessTest, AChildThatFindsNoPlaceSilencesNobodyElse) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    const Place* const place = Process::place();
+    ASSERT_NE(place, nullptr);
+    for (plan::ThreadSlot& slot : place->view.data->threads) {
+      if (slot.tid == 0) slot.tid = slot.pid = 1;  // which lives
+    }
+    Process::expect_child();
+    EXPECT_TRUE(run_in_memory_child([] { return Process::place() == nullptr; }));
+    EXPECT_EQ(Process::place(), place);
+  });
+}
+
 thread_local sigjmp_buf before_search;
 
 // One that came in the middle of the search would leave the thread without a place.
