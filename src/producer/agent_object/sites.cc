@@ -8,6 +8,7 @@
 #include "agent/probe_site.hpp"
 #include "agent_object/hits.hpp"
 #include "client/process.hpp"
+#include "ipc/socket.hpp"
 #include "plan/probe.hpp"
 #include "plan/stack.hpp"
 
@@ -125,15 +126,20 @@ bool Sites::has_busy() const {
 // Who records says so when the program has ended, and nobody can look into it any more.
 void Sites::tell_owner() {
   std::string text;
+  std::vector<Known*> told;
   for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
     Known& known = known_[slot];
     if (known.generation == 0 || known.told == known.refused) continue;
     const ipc::RefusedPlace place{slot, known.generation, known.refused, {}};
     if (text.size() + sizeof place > ipc::kMaxText) break;
-    known.told = known.refused;
+    told.push_back(&known);
     text.append(reinterpret_cast<const char*>(&place), sizeof place);
   }
-  if (!text.empty()) std::ignore = client::Process::get().ask({.operation = ipc::Operation::kPlacesRefused}, text);
+  if (text.empty()) return;
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kPlacesRefused}, text);
+  // Else in the next round: an owner may have been too busy.
+  if (!answer && ipc::nobody_answers(answer.error().code)) return;
+  for (Known* const known : told) known->told = known->refused;
 }
 
 void Sites::note_objects(const client::Place& place) const {
