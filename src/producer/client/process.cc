@@ -315,13 +315,13 @@ void Process::child_is_gone() {
 }
 
 int Process::control_fd() const {
-  const int known = page_ == nullptr ? -1 : page_->socket_plus_one - 1;
-  return known >= 0 && inode_of(known) == page_->socket_inode ? known : -1;
+  const int known = page_ == nullptr ? -1 : connection().socket_plus_one - 1;
+  return known >= 0 && inode_of(known) == connection().socket_inode ? known : -1;
 }
 
 void Process::drop_connection() {
   const int fd = control_fd();
-  page_->socket_plus_one = 0;
+  connection().socket_plus_one = 0;
   if (fd >= 0) ::close(fd);
 }
 
@@ -362,6 +362,7 @@ int Process::meet_owner(int fd) {
 // The connection's descriptor, made where there is none, or a negative errno.
 int Process::control_connection(int patience_ms) {
   if (const int known = control_fd(); known >= 0) return known;
+  if (local_.is_apart && is_orphaned()) return -ECONNREFUSED;
   const int fd = connect(patience_ms);
   if (fd < 0) return fd;
   // One that lives is not met again: a connection was lost, or this is a child's first.
@@ -374,8 +375,8 @@ int Process::control_connection(int patience_ms) {
 #ifndef LANDTRACE_AGENT
   let_owner_trace(fd);
 #endif
-  page_->socket_inode = inode_of(fd);
-  page_->socket_plus_one = fd + 1;
+  connection().socket_inode = inode_of(fd);
+  connection().socket_plus_one = fd + 1;
   return fd;
 }
 

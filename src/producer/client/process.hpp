@@ -28,6 +28,14 @@
 
 namespace landtrace::client {
 
+struct Connection {
+  std::int32_t socket_plus_one;
+  // What the connection was when it was opened: programs close descriptors that are not theirs.
+  std::uint64_t socket_inode;
+};
+LT_SHARED(Connection, 16, 8);
+LT_SHARED_AT(Connection, socket_inode, 8);
+
 // The page that fork wipes: all zero in a fresh child.
 //
 //   0            8     12        16                24             32
@@ -47,9 +55,7 @@ struct ForkPage {
   // The owner is in another pid namespace: our ids mean nothing to it.
   bool foreign;
   // This process's control connection.
-  std::int32_t socket_plus_one;
-  // What the connection was when it was opened: programs close descriptors that are not theirs.
-  std::uint64_t socket_inode;
+  Connection connection;
   // All zero is an unlocked mutex.
   pthread_mutex_t asking;
 };
@@ -57,8 +63,7 @@ static_assert(sizeof(ForkPage) <= 4096 && Shareable<ForkPage> && sizeof(bool) ==
 LT_SHARED_AT(ForkPage, generation, 0);
 LT_SHARED_AT(ForkPage, pid, 8);
 LT_SHARED_AT(ForkPage, foreign, 12);
-LT_SHARED_AT(ForkPage, socket_plus_one, 16);
-LT_SHARED_AT(ForkPage, socket_inode, 24);
+LT_SHARED_AT(ForkPage, connection, 16);
 LT_SHARED_AT(ForkPage, asking, 32);
 
 inline constexpr ForkPage kNoForkPage{};
@@ -78,6 +83,9 @@ struct LocalThread {
   std::uint32_t expects = 0;
   // Events to let go before the next search, after one that found nothing.
   std::uint32_t silent_for = 0;
+  // The thread has left the process's descriptors, and has a control connection of its own.
+  bool is_apart = false;
+  Connection connection{};
 };
 
 // An object that has places of its own, and hears from the shim of such children, and that the calling thread knows the
@@ -159,7 +167,14 @@ class Process {
   // The shim keeps programs from closing it.
   [[nodiscard]] int control_fd() const;
   [[nodiscard]] bool may_be_control_fd(int fd) const {
-    return page_ != nullptr && page_->socket_plus_one == fd + 1 && fd >= 0;
+    return page_ != nullptr && page_->connection.socket_plus_one == fd + 1 && fd >= 0;
+  }
+  // The calling thread has left the process's descriptors, and asks by a connection of its own from here on. It leaves
+  // the next owner to the others, whose files are to be opened there anew. Undone in a forked child, which has the
+  // thread's descriptors.
+  static void be_apart(bool is_so) {
+    local_.is_apart = is_so;
+    local_.connection = {};
   }
   // The calling thread may not read the time stamp counter, or may again. Async-signal-safe.
   static void set_time_source(arch::TimeSource source);
@@ -195,6 +210,7 @@ class Process {
   int meet_owner(int fd);
   void look_for_owner();
   void drop_connection();
+  [[nodiscard]] Connection& connection() const { return local_.is_apart ? local_.connection : page_->connection; }
   bool find_socket(const char* named = nullptr);
   bool switch_to(const ipc::Reply& reply, const int (&fds)[2]);
   [[nodiscard]] bool is_given_up() const;

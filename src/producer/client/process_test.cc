@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/test_memory_child.hpp"
 #include "client/fake_owner.hpp"
@@ -684,6 +686,30 @@ TEST_F(ProcessTest, NoSignalInterruptsAThreadThatAsks) {
     EXPECT_TRUE(Process::get().ask(kDelete).has_value());
     EXPECT_EQ(handled_meanwhile, 0);
     EXPECT_EQ(handled, 1);
+  });
+}
+
+TEST_F(ProcessTest, AThreadWithDescriptorsOfItsOwnAsksByAConnectionOfItsOwn) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    const int connection = Process::get().control_fd();
+    constexpr ipc::Request kAbout{.operation = Operation::kAbout};
+    std::thread([&] {
+      ASSERT_EQ(::unshare(CLONE_FILES), 0);
+      ::closefrom(0);
+      Process::be_apart(true);
+      EXPECT_EQ(Process::get().control_fd(), -1);
+      for (int i = 0; i < 2; ++i) EXPECT_EQ(Process::get().ask_plain(kAbout).error, 0);
+      EXPECT_GE(Process::get().control_fd(), 0);
+    }).join();
+    EXPECT_EQ(Process::get().control_fd(), connection);
+    EXPECT_EQ(Process::get().ask_plain(kAbout).error, 0);
+    const std::vector<Asked> asked = owner.asked(Operation::kAbout);
+    ASSERT_EQ(asked.size(), 3u);
+    EXPECT_EQ(asked[0].connection, asked[1].connection);
+    EXPECT_NE(asked[0].connection, asked[2].connection);
+    EXPECT_EQ(asked[2].connection, owner.asked(Operation::kAttach)[0].connection);
   });
 }
 

@@ -119,10 +119,14 @@ bool has_own_descriptors() {
 
 bool has_company() { return was_ever_threaded() && !has_own_descriptors() && program_has_other_threads(); }
 
-void descriptors_left() { FdTable::left_ = FdTable::Left::kForGood; }
+void descriptors_left() {
+  FdTable::left_ = FdTable::Left::kForGood;
+  client::Process::be_apart(true);
+}
 
 void descriptors_after_fork() {
   if (std::exchange(FdTable::left_, FdTable::Left::kNot) != FdTable::Left::kForGood) return;
+  client::Process::be_apart(false);
   FdTable::clear_range(0, ~0u);
 }
 

@@ -593,6 +593,24 @@ TEST_F(InterposeTest, AThreadThatLeavesTheDescriptorsClosesNoneOfTheOthers) {
   });
 }
 
+TEST_F(InterposeTest, AThreadThatHasLeftTheDescriptorsLeavesTheConnectionToTheOthers) {
+  with_owner([](FakeOwner&) {
+    open_file();
+    const int connection = Process::get().control_fd();
+    std::thread([] {
+      EXPECT_EQ(::unshare(CLONE_FILES), 0);
+      real().close_range(0, UINT_MAX, 0);
+      const auto ask = [] { return Process::get().ask_plain({.operation = Operation::kAbout}).error; };
+      EXPECT_EQ(ask(), 0);
+      const int own = Process::get().control_fd();
+      EXPECT_GE(own, 0);
+      EXPECT_EQ(ask(), 0);
+      EXPECT_EQ(Process::get().control_fd(), own);
+    }).join();
+    EXPECT_EQ(Process::get().control_fd(), connection);
+  });
+}
+
 // What a new file of that number is told.
 std::string written_to(const std::string& path, int number) {
   const int fd = ::open(path.c_str(), O_CREAT | O_RDWR, 0600);
