@@ -22,6 +22,7 @@
 #include "client/owner_trace.hpp"
 #include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
+#include "plan/section.hpp"
 #include "plan/thread_slots.hpp"
 
 // Of glibc, from 2.32 on: false once there has been a second thread.
@@ -298,7 +299,10 @@ void Process::expect_child(std::uint32_t events) {
   // The child before has gone from this memory, and might not end for long. Not where this process was forked since:
   // by now its parent may have given the slot back, and that child, which is a program of its own, may have it again.
   const Place* const old = std::exchange(local.place_of_child, nullptr);
-  if (old != nullptr && local.parent_of_child == process.page_->pid) {
+  // Nor where one that runs beside its parent is in the middle of an event.
+  const bool is_inside =
+      old != nullptr && (__atomic_load_n(&old->thread.slot->section, __ATOMIC_RELAXED) & plan::kDepthMask) != 0;
+  if (old != nullptr && !is_inside && local.parent_of_child == process.page_->pid) {
     plan::give_thread_slot_back(*old->thread.slot, old->thread.tid);
   }
   local.expects = events;

@@ -452,6 +452,42 @@ TEST_F(InterposeTest, AVforkChildAndOneByCloneHavePlacesOfTheirOwn) {
   });
 }
 
+TEST_F(InterposeTest, AChildThatRunsBesideItsParentHasItsOwnPlaceForAsLongAsItRuns) {
+  with_owner([](FakeOwner&) {
+    ASSERT_TRUE(Process::get().attach());
+    const client::Place* const place = Process::place();
+    struct Beside {
+      const client::Place* parents;
+      std::atomic<bool> goes_on;
+    } beside{place, false};
+    const auto run = [](void* what) {
+      auto& of_parent = *static_cast<Beside*>(what);
+      while (!of_parent.goes_on) ::usleep(100);
+      const client::Place* const own = Process::place();
+      const bool is_own = own != nullptr && own != of_parent.parents && own->thread.tid == this_thread();
+      return is_own && own->thread.mode.area == nullptr ? 0 : 1;
+    };
+    std::vector<char> stack(256 << 10);
+    char* const end = stack.data() + stack.size() - 64;
+    const pid_t child = ::clone(run, end, CLONE_VM | SIGCHLD, &beside);
+    ASSERT_GT(child, 0);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(Process::place(), place);
+    beside.goes_on = true;
+    EXPECT_EQ(exit_of(child), 0);
+  });
+}
+
+TEST_F(InterposeTest, AChildWithMemoryOfItsOwnIsNotExpected) {
+  with_owner([](FakeOwner&) {
+    ASSERT_TRUE(Process::get().attach());
+    EXPECT_NE(Process::place(), nullptr);
+    std::vector<char> stack(256 << 10);
+    const pid_t child = ::clone([](void*) { return 0; }, stack.data() + stack.size() - 64, SIGCHLD, nullptr);
+    EXPECT_TRUE(Process::has_place());
+    EXPECT_EQ(exit_of(child), 0);
+  });
+}
+
 TEST_F(InterposeTest, WhileTheSystemMakesAChildItIsExpected) {
   in_child([] {
     landtrace_child_listener = &kListener;

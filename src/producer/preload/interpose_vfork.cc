@@ -1,8 +1,11 @@
 // The functions that make a child with the caller's memory. vfork() returns to its caller's frame twice, so what stands
 // in front of it has no frame of its own by then; nor has what stands in front of clone(), whose arguments are many.
+#include <sched.h>
+
 #include <cstdio>
 #include <cstdlib>
 
+#include "client/process.hpp"
 #include "preload/children.hpp"
 #include "preload/real.hpp"
 
@@ -22,8 +25,11 @@ extern "C" {
   expect_child_for(kEventsBefore);
   return real().vfork;
 }
-[[gnu::visibility("hidden"), gnu::used]] void* landtrace_before_clone() {
-  expect_child_for(kEventsBefore);
+[[gnu::visibility("hidden"), gnu::used]] void* landtrace_before_clone(void*, void*, int flags) {
+  const bool runs_in_place = (flags & CLONE_VM) != 0 && (flags & CLONE_SETTLS) == 0;
+  // Else it runs beside its parent for as long as it likes, and nobody will say that it is gone.
+  const bool is_waited_for = (flags & CLONE_VFORK) != 0;
+  if (runs_in_place) expect_child_for(is_waited_for ? kEventsBefore : landtrace::client::Process::kUntilGone);
   return real().clone;
 }
 }
