@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -82,6 +83,16 @@ std::uint64_t inode_of(int fd) {
   return ::fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
 }
 
+// A hash of the bytes that the kernel gives each program that it starts, and not these: they are the program's secret.
+std::uint32_t program_number() {
+  constexpr std::size_t kSize = 16;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(::getauxval(AT_RANDOM));
+  if (bytes == nullptr) return 0;
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (std::size_t i = 0; i < kSize; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
+  return static_cast<std::uint32_t>(hash >> 32) | 1;
+}
+
 constexpr std::uint64_t bit_of(int signal) { return 1ull << (signal - 1); }
 
 // All but what comes of what the thread itself does, as a system call that a handler of the program's answers (SIGSYS).
@@ -108,7 +119,7 @@ constinit Attachment* Process::current_ = nullptr;
 constinit Process::Barriers Process::barriers_ = Process::Barriers::kNone;
 constinit thread_local LocalThread Process::local_{};
 
-Process::Process() : page_(make_fork_page()) {
+Process::Process() : page_(make_fork_page()), program_(program_number()) {
   const char* const writer = ::secure_getenv("LANDTRACE_WRITER");
   portable_ = writer != nullptr && std::strcmp(writer, "portable") == 0;
   const char* const handlers = ::secure_getenv("LANDTRACE_SIGNAL_HANDLERS");
@@ -200,7 +211,7 @@ void Process::note_process() {
 Place* Process::claim_place(Attachment& attachment, std::uint32_t pid, std::uint32_t tid, bool restartable) {
   const plan::View& view = attachment.view;
   const bool foreign = page_->foreign;
-  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : pid, tid);
+  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : pid, tid, program_);
   if (slot == nullptr) return nullptr;
   const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
   if (counter_is_off()) arch::time_source = arch::TimeSource::kCalls;
@@ -397,6 +408,8 @@ bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
     // Pairs with the acquire load in current().
     __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
     adopt();
+    const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
+    if (!page_->foreign) plan::free_slots_before_exec(*next->view.data, pid, program_);
     return true;
   }
   if (on_next_owner_ != nullptr) on_next_owner_(static_cast<std::uint32_t>(reply.c));

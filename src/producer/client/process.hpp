@@ -226,6 +226,7 @@ class Process {
   std::uint64_t last_generation_ = 0;
   bool portable_ = false;
   bool has_handlers_ = true;
+  std::uint32_t program_;        // ThreadSlot::program
   std::uint64_t namespace_ = 0;  // the pid namespace that the process attached in
   std::uint64_t given_up_until_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;  // when an orphan looks for an owner again

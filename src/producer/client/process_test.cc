@@ -383,6 +383,22 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
   });
 }
 
+// As another thread called exec(), and the main one was in the middle of an event.
+TEST_F(ProcessTest, WhoAttachesFirstLeavesTheEventThatItsProcessWasInBeforeExec) {
+  in_child([&] {
+    FakeOwner owner(path());
+    plan::DataSegment& data = owner.domain().data();
+    data.threads[0] = {.section = 1, .tid = own_tid(), .pid = own_pid(), .program = 2};
+    data.thread_high = 1;
+    ASSERT_TRUE(Process::get().attach());
+    EXPECT_EQ(data.threads[0].tid, 0u);
+    EXPECT_EQ(data.threads[0].section & plan::kDepthMask, 0u);
+    const Place* const place = Process::place();
+    ASSERT_NE(place, nullptr);
+    EXPECT_GT(place->thread.slot->program, 2u);
+  });
+}
+
 TEST_F(ProcessTest, AChildThatFindsNoPlaceSilencesNobodyElse) {
   in_child([&] {
     FakeOwner owner(path());

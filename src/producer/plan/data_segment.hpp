@@ -43,12 +43,15 @@ struct alignas(64) ThreadSlot {
   // 0: of another pid namespace, so that nobody here can tell whether the thread lives.
   std::uint32_t pid;
   std::uint32_t unregistered = 0;
+  // A number of the program that the process was when it claimed the slot: exec leaves it its ids. 0: not known.
+  std::uint32_t program = 0;
 };
 LT_SHARED(ThreadSlot, 64, 64);
 LT_SHARED_AT(ThreadSlot, section, 0);
 LT_SHARED_AT(ThreadSlot, tid, 8);
 LT_SHARED_AT(ThreadSlot, pid, 12);
 LT_SHARED_AT(ThreadSlot, unregistered, 16);
+LT_SHARED_AT(ThreadSlot, program, 20);
 
 // The name of a thread that wrote, at tid % kMaxTasks. Writers may race for an entry: they set `tid` to 0 first and to
 // their own last, and a reader believes only an entry whose tid is the one that it looks for, before and after.

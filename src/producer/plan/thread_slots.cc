@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/system_call.hpp"
+#include "plan/section.hpp"
 
 namespace landtrace::plan {
 namespace {
@@ -60,7 +61,7 @@ bool free_slot(ThreadSlot& slot, std::uint32_t tid) {
 
 bool thread_is_gone(std::uint32_t pid, std::uint32_t tid) { return system_call(SYS_tgkill, pid, tid) == -ESRCH; }
 
-ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
+ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid, std::uint32_t program) {
   // A program that starts many short threads reuses its own slots before it takes new ones.
   const bool at_a_stride = pid != 0 && (__atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) & 255) == 255;
   if (at_a_stride && free_dead_thread_slots(data, pid) > 0) {
@@ -75,7 +76,9 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
   if (slot != nullptr) {
     // A dead predecessor may have been inside a section.
     slot->section &= ~0xffffull;
-    // Pairs with the acquire load in free_dead_thread_slots(): with this pid goes this thread's tid.
+    slot->program = program;
+    // Pairs with the acquire loads in free_dead_thread_slots() and free_slots_before_exec(): with this pid go this
+    // thread's tid and program.
     __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);
     leave_name(data, pid, tid);
   }
@@ -85,6 +88,20 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
 void give_thread_slot_back(ThreadSlot& slot, std::uint32_t tid) {
   // Pairs with the swap in take_free_slot().
   if (__atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE) == tid) free_slot(slot, tid);
+}
+
+void free_slots_before_exec(DataSegment& data, std::uint32_t pid, std::uint32_t program) {
+  const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), kMaxThreads);
+  for (std::uint32_t i = 0; i < high; ++i) {
+    ThreadSlot& slot = data.threads[i];
+    const std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_RELAXED);
+    // Pairs with the release store in claim_thread_slot().
+    if (tid == 0 || __atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE) != pid) continue;
+    if (slot.program == 0 || slot.program == program) continue;
+    // Out of whatever it was in. Pairs with the acquire loads in Grace.
+    __atomic_store_n(&slot.section, (slot.section | kDepthMask) + 1, __ATOMIC_RELEASE);
+    free_slot(slot, tid);
+  }
 }
 
 std::uint32_t free_dead_thread_slots(DataSegment& data, std::uint32_t pid) {

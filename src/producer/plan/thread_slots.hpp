@@ -27,8 +27,12 @@ bool thread_is_gone(std::uint32_t pid, std::uint32_t tid);
 
 // Claims a slot for the calling thread and leaves its name in the task table. `pid` is 0 where the owner could not tell
 // by it whether the thread lives (another pid namespace): such a slot is not taken back. nullptr when all are taken by
-// living threads. Makes system calls, takes no lock; async-signal-safe.
-ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid);
+// living threads. `program`: ThreadSlot::program. Makes system calls, takes no lock; async-signal-safe.
+ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid, std::uint32_t program = 0);
+
+// Frees the slots of this process from before its last exec(), which is now `program`. A thread that was in the middle
+// of an event then, as another one called exec(), would be taken to be there as long as the process lives.
+void free_slots_before_exec(DataSegment& data, std::uint32_t pid, std::uint32_t program);
 
 // Frees a slot that is still that thread's, which is done with it. Async-signal-safe.
 void give_thread_slot_back(ThreadSlot& slot, std::uint32_t tid);

@@ -50,6 +50,27 @@ TEST_F(ThreadSlotsTest, AThreadGetsASlotWithItsIds) {
   EXPECT_EQ(domain_.data().thread_high, 1u);
 }
 
+TEST_F(ThreadSlotsTest, WhatAProcessHadBeforeItsLastExecIsFreedAndInNoEventAnyMore) {
+  constexpr std::uint64_t kInside = 7 << 16 | 1;
+  const auto mine = [](std::uint32_t program) {
+    return ThreadSlot{.section = kInside, .tid = own_tid(), .pid = own_pid(), .program = program};
+  };
+  constexpr std::uint32_t kBefore = 3, kNow = 5;
+  slots()[0] = mine(kBefore);
+  slots()[1] = mine(kNow);
+  slots()[2] = mine(0);
+  slots()[3] = {.section = kInside, .tid = own_tid(), .pid = own_pid() + 1, .program = kBefore};
+  domain_.data().thread_high = 4;
+  free_slots_before_exec(domain_.data(), own_pid(), kNow);
+  EXPECT_EQ(slots()[0].tid, 0u);
+  EXPECT_EQ(slots()[0].pid, 0u);
+  EXPECT_EQ(slots()[0].section, 8u << 16);
+  for (int i = 1; i < 4; ++i) {
+    EXPECT_EQ(slots()[i].tid, own_tid()) << i;
+    EXPECT_EQ(slots()[i].section, kInside) << i;
+  }
+}
+
 TEST_F(ThreadSlotsTest, TheNextSlotIsTriedFirst) {
   EXPECT_EQ(claim(), 0u);
   EXPECT_EQ(claim(), 1u);
