@@ -14,7 +14,7 @@ import urllib.request
 
 import support
 from fleet_case import COLLECT, FleetCase, Host, NatsClient, free_port, skip_without_nats
-from fleet_frames import Counting, in_parts
+from fleet_frames import Counting, in_parts, number, text
 
 SECOND = 10 ** 9
 HISTORY = ("--last", "2h", "--json")
@@ -412,6 +412,18 @@ class Store(HistoryCase):
         self.wait_until(lambda: (shown := self.history("abcdefgh")) and shown["source"] == "store" and
                         not shown["is_behind"])
         self.assertEqual(counted(self.history("abcdefgh")), {(f"/{n}",): 3 for n in range(400)})
+
+    def test_a_host_that_sends_many_last_parts_keeps_nobody_out(self):
+        """To look for all that each of them lacks would take millions of round trips."""
+        self.collect()
+        evil, host = (Counting(name, "abcdefgh", time.time_ns() - 600 * SECOND) for name in ("evil", "h"))
+        last = number(1, 1) + number(2, 1) + number(3, 10 ** 6) + number(4, 1) + number(5, 10 ** 6 - 1) + text(6, "x")
+        no_numbers = (b".x", b".007", b".99999999999999999999")
+        self.publish([(evil.subject() + b".%d" % i, last) for i in range(3000)] +
+                     [(evil.subject() + end, last) for end in no_numbers])
+        host.count("/", 1000)
+        self.publish([(host.subject(), host.frame(time.time_ns()))])
+        self.wait_until(lambda: self.rows() == 1)
 
     def test_as_long_as_no_server_says_what_is_there_no_frame_is_given_up(self):
         """As while servers agree on a leader: of more histograms of a host than may wait for parts."""

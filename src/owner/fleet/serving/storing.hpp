@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "fleet/frame_parts.hpp"
+#include "fleet/host_time.hpp"
 #include "fleet/serving/clickhouse.hpp"
 #include "fleet/serving/transport.hpp"
 
@@ -36,9 +38,11 @@ class Storing {
   // A last part whose frame could not be put together, for this reason.
   void leave(natsMsg* made, const std::string& subject, int why);
   // The frame whose last part this is, from the stream. nullopt: this is another part, or newer ones have taken the
-  // place of the others. EAGAIN: they are not there yet. EPROTO for what makes no sense. Else nobody says what is
-  // there.
-  Result<std::optional<std::string>> frame_of_part(const std::string& subject, std::string_view part) const;
+  // place of the others. EAGAIN: they are not there yet, or the host has to wait for its turn. EPROTO for what makes no
+  // sense. Else nobody says what is there.
+  Result<std::optional<std::string>> frame_of_part(const std::string& subject, std::string_view part);
+  [[nodiscard]] Result<std::optional<std::string>> frame_of_last(const std::string& subject,
+                                                                 const FramePart& last) const;
   // A last part, for others of its frame.
   bool may_wait(const std::string& subject);
   void waits_no_more(const std::string& subject);
@@ -56,6 +60,7 @@ class Storing {
   std::vector<Message> messages_;  // whose rows are in `rows_`
   std::string rows_;
   std::map<std::string, std::map<std::string, std::uint64_t>> waiting_;  // by host and subject, since when
+  HostTime time_;                                                        // that looking for parts takes
   std::uint64_t next_drop_ns_ = 0;
 };
 
