@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 
 namespace landtrace::ui {
 namespace {
+
+constexpr int kLook_ms = 5;
 
 struct Pipe {
   Fd read_end;
@@ -72,9 +75,28 @@ bool read_some(const Fd& fd, std::string& to) {
 
 }  // namespace
 
+// What they print at their end is read, as they would wait for that; those that a closed pipe ends could leave an order
+// behind.
 Tasks::~Tasks() {
   stop_all();
-  for (auto& [number, task] : tasks_) end_of(task);
+  const auto end = std::chrono::steady_clock::now() + patience_;
+  while (running() > 0 && std::chrono::steady_clock::now() < end) {
+    for (auto& [number, task] : tasks_) pass_over_last_words(task);
+    ::poll(nullptr, 0, kLook_ms);
+  }
+  for (auto& [number, task] : tasks_) {
+    if (task.pid != 0) ::kill(task.pid, SIGKILL);
+    end_of(task);
+  }
+}
+
+// Others may have its pipes open for longer than it lives.
+void Tasks::pass_over_last_words(Task& task) {
+  if (task.pid == 0) return;
+  std::string words;
+  read_some(task.out_end, words);
+  read_some(task.err_end, words);
+  if (::waitpid(task.pid, nullptr, WNOHANG) == task.pid) task.pid = 0;
 }
 
 std::size_t Tasks::running() const {
@@ -199,9 +221,9 @@ std::string Tasks::news(bool all) {
     }
     out += fmt::format("],\"isRunning\":{},\"isTooLong\":{},\"status\":{},\"out\":", task.pid != 0, task.is_too_long,
                        task.status);
-    output::json::append_string(out, task.line.is_lasting                              ? task.last_line
-                                           : task.pid == 0 && !task.line.keeps_lines ? task.out
-                                                                                     : "");
+    output::json::append_string(out, task.line.is_lasting                      ? task.last_line
+                                     : task.pid == 0 && !task.line.keeps_lines ? task.out
+                                                                               : "");
     out += ",\"err\":";
     output::json::append_string(out, task.err);
     if (task.line.keeps_lines) append_lines(out, task, all);

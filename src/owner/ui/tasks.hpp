@@ -1,6 +1,7 @@
 // Commands that run for the page, each as a process of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -17,7 +18,9 @@ namespace landtrace::ui {
 class Tasks {
  public:
   // `program` is landtrace; `socket` the domain's, "" where its commands are about none.
-  Tasks(std::string program, std::string socket) : program_(std::move(program)), socket_(std::move(socket)) {}
+  // `patience`: of those that are interrupted at the end, before they are killed.
+  Tasks(std::string program, std::string socket, std::chrono::milliseconds patience = std::chrono::seconds(10))
+      : program_(std::move(program)), socket_(std::move(socket)), patience_(patience) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
   // Ends them.
@@ -60,6 +63,7 @@ class Tasks {
   };
 
   void read_out(Task& task);
+  static void pass_over_last_words(Task& task);
   static void keep_last_line(Task& task);
   static void keep_lines(Task& task);
   static void append_lines(std::string& out, const Task& task, bool all);
@@ -68,6 +72,7 @@ class Tasks {
 
   std::string program_;
   std::string socket_;
+  std::chrono::milliseconds patience_;
   std::map<unsigned, Task> tasks_;
   unsigned next_ = 1;
 };

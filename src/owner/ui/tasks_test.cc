@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <csignal>
+#include <cstdlib>
+
 namespace landtrace::ui {
 namespace {
 
@@ -53,6 +56,31 @@ TEST_F(TasksTest, OfOneThatKeepsLinesEachIsToldOnceAndTheLastToWhoComesLater) {
   EXPECT_THAT(tasks_.news(false), HasSubstr("\"line999\""));
   EXPECT_EQ(tasks_.news(false), "[]");
   EXPECT_THAT(tasks_.news(true), HasSubstr("\"unkept\":600,"));
+}
+
+// More than a pipe has room for.
+TEST(TasksEndTest, WhatPrintsMuchAtItsEndIsRead) {
+  Tasks tasks("/bin/sh", "", std::chrono::hours(1));
+  const std::string script =
+      "trap 'head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit' INT; echo begun; "
+      "while :; do sleep 0.01; done";
+  ASSERT_TRUE(tasks.start({{"-c", script}, true}));
+  while (!tasks.look() || tasks.news(true).find("\"begun\"") == std::string::npos) ::poll(nullptr, 0, 5);
+}
+
+TEST(TasksEndTest, WhatDoesNotEndIsKilled) {
+  pid_t pid = 0;
+  {
+    Tasks tasks("/bin/sh", "", std::chrono::milliseconds(50));
+    ASSERT_TRUE(tasks.start({{"-c", "trap '' INT; echo $$; exec sleep 1000"}, true}));
+    while (pid == 0) {
+      tasks.look();
+      const std::string news = tasks.news(true);
+      const std::string before = "\"out\":\"";
+      pid = std::atoi(news.c_str() + news.find(before) + before.size());
+    }
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
 }
 
 TEST_F(TasksTest, OneThatPrintsWithoutEndIsEnded) {
