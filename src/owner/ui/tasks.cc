@@ -159,6 +159,7 @@ void Tasks::keep_lines(Task& task) {
   for (std::size_t end = 0; (end = task.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
     task.lines.push_back(task.out.substr(begin, std::min(end - begin, kMostLine)));
     ++task.new_lines;
+    ++task.all_lines;
     if (task.lines.size() > kMostLines) task.lines.pop_front();
     task.has_news = true;
   }
@@ -171,8 +172,9 @@ void Tasks::keep_lines(Task& task) {
 }
 
 void Tasks::append_lines(std::string& out, const Task& task, bool all) {
-  out += fmt::format(",\"unkept\":{},\"lines\":[", task.unkept_lines);
   const std::size_t first = all ? 0 : task.lines.size() - task.new_lines;
+  out += fmt::format(",\"unkept\":{},\"firstLine\":{},\"lines\":[", task.unkept_lines,
+                     task.all_lines - task.lines.size() + first);
   for (std::size_t i = first; i < task.lines.size(); ++i) {
     if (i > first) out += ',';
     output::json::append_string(out, task.lines[i]);

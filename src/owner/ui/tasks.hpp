@@ -35,8 +35,9 @@ class Tasks {
 
   // Takes what they have printed. True: there is news.
   bool look();
-  // [{"number", "words", "isRunning", "status", "out", "err", "lines"}]: those of which there is news, or all. `out` of
-  // one that lasts is its last line. `lines` of one that keeps them are the new ones, or all that are kept.
+  // [{"number", "words", "isRunning", "status", "out", "err", "firstLine", "lines"}]: those of which there is news, or
+  // all. `out` of one that lasts is its last line. `lines` of one that keeps them are the new ones, or all that are
+  // kept: who was told all knows by `firstLine`, the number of the first one, which of the new ones these had.
   std::string news(bool all);
 
  private:
@@ -57,6 +58,7 @@ class Tasks {
     std::string last_line;
     std::deque<std::string> lines;
     std::size_t new_lines = 0;
+    std::uint64_t all_lines = 0;
     std::uint64_t unkept_lines = 0;  // that went before they were told
     bool is_too_long = false;
     bool has_news = true;

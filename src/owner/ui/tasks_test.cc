@@ -58,6 +58,14 @@ TEST_F(TasksTest, OfOneThatKeepsLinesEachIsToldOnceAndTheLastToWhoComesLater) {
   EXPECT_THAT(tasks_.news(true), HasSubstr("\"unkept\":600,"));
 }
 
+TEST_F(TasksTest, LinesHaveNumbersByWhichThoseOfAGreetingAreKnown) {
+  const std::string script = "i=0; while [ $i -lt 450 ]; do echo line$i; i=$((i+1)); done; read x; exec sleep 1000";
+  ASSERT_TRUE(tasks_.start({.words = {"-c", script}, .keeps_lines = true}));
+  EXPECT_THAT(news_with("\"line449\"]"), HasSubstr("\"firstLine\":50,\"lines\":[\"line50\","));
+  EXPECT_THAT(tasks_.news(false), HasSubstr("\"firstLine\":50,\"lines\":[\"line50\",")) << "the first news to others";
+  EXPECT_THAT(tasks_.news(true), HasSubstr("\"firstLine\":50,\"lines\":[\"line50\","));
+}
+
 // More than a pipe has room for.
 TEST(TasksEndTest, WhatPrintsMuchAtItsEndIsRead) {
   Tasks tasks("/bin/sh", "", std::chrono::hours(1));

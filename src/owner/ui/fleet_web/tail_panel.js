@@ -16,6 +16,7 @@ export class TailPanel {
   #lines = [];
   #isPaused = false;
   #running = new Map(); // tasks by number
+  #told = new Map(); // by number, how many lines this page has been told of
 
   constructor(live) {
     this.live = live;
@@ -30,14 +31,17 @@ export class TailPanel {
     this.#tell();
   }
 
-  // The first message of a stream has all lines that are kept.
+  // The first message of a stream has all lines that are kept, of which the next one may have some again.
   take({ tasks, isWhole }) {
     if (isWhole) this.#lines = [];
     if (isWhole) this.#running.clear();
+    if (isWhole) this.#told.clear();
     let isOther = isWhole;
     for (const task of tasks) {
       if (!task.lines) continue;
-      this.#lines.push(...task.lines.map(visibleText));
+      const known = Math.max(0, (this.#told.get(task.number) ?? 0) - task.firstLine);
+      this.#lines.push(...task.lines.slice(known).map(visibleText));
+      this.#told.set(task.number, task.firstLine + task.lines.length);
       isOther ||= task.isRunning !== this.#running.has(task.number);
       isOther ||= this.#running.get(task.number)?.unkept !== task.unkept;
       if (task.isRunning) this.#running.set(task.number, task);
