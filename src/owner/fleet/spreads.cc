@@ -18,6 +18,15 @@ using ipc::KeyKind;
 constexpr std::uint64_t kMostPower = 64;
 constexpr double kSlow = 0.99;  // of a group's values: what groups are told apart by
 
+constexpr std::size_t kBucketBytes = sizeof(measure::Distribution::Bucket) + 48;  // of a map
+
+// A group has its key twice.
+std::size_t bytes_of_group(const std::vector<std::string>& key) {
+  std::size_t bytes = 2 * sizeof(SpreadGroup) + 128;
+  for (const std::string& text : key) bytes += 2 * (sizeof(std::string) + text.size());
+  return bytes;
+}
+
 bool has_spread(const HistogramTable& table) {
   return !table.keys.empty() && !table.values.empty() &&
          (table.keys.back().kind == KeyKind::kSteps || table.keys.back().kind == KeyKind::kLog2);
@@ -49,8 +58,8 @@ void add_row(const HistogramTable& table, const ipc::HistogramRow& row, SpreadGr
 class EventSpreads {
  public:
   // `shape`: what most hosts have.
-  EventSpreads(std::string event, const HistogramTable& shape, const std::vector<std::string>& by)
-      : keys_(shape.keys), values_(shape.values) {
+  EventSpreads(std::string event, const HistogramTable& shape, const std::vector<std::string>& by, HostRoom& room)
+      : keys_(shape.keys), values_(shape.values), room_(room) {
     made_.event = std::move(event);
     made_.by = by;
     const std::size_t own = keys_.size() - (has_spread(shape) ? 1 : 0);
@@ -66,10 +75,12 @@ class EventSpreads {
 
   void add(const std::string& host, const Frame* frame) {
     if (frame != nullptr && has_gone(*frame)) return;
-    if (frame == nullptr || keys_ != frame->table.keys || values_ != frame->table.values) {
+    const bool is_fit = frame != nullptr && keys_ == frame->table.keys && values_ == frame->table.values;
+    if (!is_fit || !room_.has(host, most_bytes_of(*frame))) {
       misfits_.insert(host);
       return;
     }
+    const std::size_t before = bytes_;
     hosts_.insert(host);
     made_.dropped += frame->table.dropped;
     made_.unpaired.starts += frame->unpaired.starts;
@@ -80,9 +91,10 @@ class EventSpreads {
       for (std::size_t i = 0; i < places_.size(); ++i) {
         if (places_[i]) key[i] = text_of_key(keys_[*places_[i]], row.keys[*places_[i]]);
       }
-      add_row(frame->table, row, group_of(key));
-      add_row(frame->table, row, made_.all);
+      add(frame->table, row, group_of(key));
+      add(frame->table, row, made_.all);
     }
+    room_.take(host, bytes_ - before);
   }
 
   Spreads take() {
@@ -107,10 +119,30 @@ class EventSpreads {
     return key;
   }
 
+  // A bucket for each row in its group and in all, and where groups are by keys a group for each row.
+  [[nodiscard]] std::size_t most_bytes_of(const Frame& frame) const {
+    const std::size_t rows = frame.table.rows.size();
+    const bool is_by_key = std::ranges::any_of(places_, [](const auto& place) { return place.has_value(); });
+    std::size_t bytes = (is_by_key ? rows : 1) * bytes_of_group(labels_of(frame));
+    if (has_spread(frame.table)) bytes += rows * 2 * kBucketBytes;
+    if (!is_by_key) return bytes;
+    for (const ipc::HistogramRow& row : frame.table.rows) {
+      for (const ipc::HistogramKeyValue& key : row.keys) bytes += 2 * key.text.size();
+    }
+    return bytes;
+  }
+
+  void add(const HistogramTable& table, const ipc::HistogramRow& row, SpreadGroup& group) {
+    const std::size_t before = group.spread.buckets().size();
+    add_row(table, row, group);
+    bytes_ += (group.spread.buckets().size() - before) * kBucketBytes;
+  }
+
   SpreadGroup& group_of(const std::vector<std::string>& key) {
     if (last_ != nullptr && last_->key == key) return *last_;
     const auto [at, is_new] = groups_.try_emplace(key);
     if (is_new) at->second.key = key;
+    if (is_new) bytes_ += bytes_of_group(key);
     last_ = &at->second;
     return *last_;
   }
@@ -121,6 +153,8 @@ class EventSpreads {
   std::vector<std::optional<std::size_t>> places_;  // of each name in `by`, which key it is
   std::map<std::vector<std::string>, SpreadGroup> groups_;
   SpreadGroup* last_ = nullptr;  // that a row went to: its neighbour mostly goes there, too
+  HostRoom& room_;
+  std::size_t bytes_ = 0;  // of groups and buckets, about
   std::set<std::string> hosts_;
   std::set<std::string> misfits_;
 };
@@ -128,6 +162,12 @@ class EventSpreads {
 }  // namespace
 
 std::vector<Spreads> spreads_of(const Sums& sums, const std::string& order, const std::vector<std::string>& by) {
+  HostRoom room(sums.most_host_bytes());
+  return spreads_of(sums, order, by, room);
+}
+
+std::vector<Spreads> spreads_of(const Sums& sums, const std::string& order, const std::vector<std::string>& by,
+                                HostRoom& room) {
   std::vector<Spreads> all;
   const auto shapes = sums.shapes_of(order);
   std::optional<EventSpreads> now;
@@ -136,7 +176,7 @@ std::vector<Spreads> spreads_of(const Sums& sums, const std::string& order, cons
     if (!now || event != name) {
       if (now) all.push_back(now->take());
       const auto shape = shapes.find(event);
-      now.emplace(event, shape == shapes.end() ? HistogramTable() : shape->second, by);
+      now.emplace(event, shape == shapes.end() ? HistogramTable() : shape->second, by, room);
       name = event;
     }
     now->add(host, frame);

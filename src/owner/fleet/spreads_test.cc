@@ -118,5 +118,28 @@ TEST(SpreadsTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
 
 TEST(SpreadsTest, AnOrderWithoutFramesHasNone) { EXPECT_TRUE(spreads_of(two_hosts(), "other", {}).empty()); }
 
+TEST(SpreadsTest, OneHostsBucketsAreBoundedOverAllItsGenerations) {
+  constexpr std::size_t kMost = 2u << 20;
+  constexpr std::uint64_t kRows = 2000;
+  Sums sums(kMost);
+  Frame good = frame_of("good");
+  count(good, "/", 10, 3);
+  put(sums, good);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    Frame evil = frame_of("evil");
+    evil.generation = 1 + i;
+    for (std::uint64_t row = 0; row < kRows; ++row) count(evil, "/", 1000 + i * kRows + row, 1);
+    put(sums, evil);
+  }
+  for (const std::vector<std::string>& by : {std::vector<std::string>{"host"}, {"route"}, {}}) {
+    const auto spreads = spreads_of(sums, "o", by);
+    ASSERT_EQ(spreads.size(), 1u);
+    EXPECT_THAT(spreads[0].misfits, ElementsAre("evil"));
+    EXPECT_LT(spreads[0].all.spread.buckets().size(), kMost / 100);
+    EXPECT_GE(spreads[0].all.spread.buckets().size(), kRows);
+    EXPECT_EQ(spreads[0].all.spread.buckets().at(10).count, 3u);
+  }
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

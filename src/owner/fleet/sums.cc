@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "fleet/host_room.hpp"
 #include "fleet/labels.hpp"
 #include "fleet/shape_votes.hpp"
 #include "fleet/slow_sum.hpp"
@@ -27,7 +28,8 @@ std::vector<std::string> group_of(const Frame& frame, const std::vector<std::str
 class EventSum {
  public:
   // `shape`: what most hosts have.
-  EventSum(const ipc::HistogramTable& shape, const std::vector<std::string>& by) : by_(by) {
+  EventSum(const ipc::HistogramTable& shape, const std::vector<std::string>& by, HostRoom& room)
+      : by_(by), room_(room) {
     // Without, all have gone: there is nothing that labels could stand before.
     if (!shape.keys.empty()) sum_.begin(shape, by);
   }
@@ -36,7 +38,7 @@ class EventSum {
     const auto frame = decode_frame(bytes);
     if (frame && has_gone(*frame)) return;
     const bool counts_by_keys = frame && !frame->table.keys.empty();
-    if (!counts_by_keys || !has_room(host, frame->table) || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
+    if (!counts_by_keys || !add_table(host, frame->table, group_of(*frame, by_))) {
       misfits_.insert(host);
       return;
     }
@@ -49,24 +51,27 @@ class EventSum {
 
   void leave_out(const std::string& host) { misfits_.insert(host); }
 
-  [[nodiscard]] Sum sum(const std::string& event) const {
-    return {event, sum_.table(), unpaired_, slowest_.slowest(), hosts_.size(), {misfits_.begin(), misfits_.end()}};
+  [[nodiscard]] Sum take(const std::string& event) {
+    return {event,         std::move(sum_).table(),           unpaired_, slowest_.slowest(),
+            hosts_.size(), {misfits_.begin(), misfits_.end()}};
   }
 
  private:
-  // A host can begin as many generations as it likes.
-  bool has_room(const std::string& host, const ipc::HistogramTable& table) {
-    constexpr std::size_t kMostCells = 8u << 20;
-    std::size_t& cells = cells_[host];
-    cells += table.rows.size() * (table.keys.size() + table.values.size() + 1);
-    return cells <= kMostCells;
+  // A host can begin as many generations, and name as many events, as it likes: in memory a row takes much more than
+  // in a frame.
+  bool add_table(const std::string& host, const ipc::HistogramTable& table, const std::vector<std::string>& group) {
+    if (!room_.has(host, TableSum::bytes_of(table, group))) return false;
+    const std::size_t before = sum_.bytes();
+    const bool is_added = sum_.add(table, by_, group);
+    room_.take(host, sum_.bytes() - before);
+    return is_added;
   }
 
   const std::vector<std::string>& by_;
+  HostRoom& room_;
   TableSum sum_;
   Unpaired unpaired_;
   SlowSum slowest_;
-  std::map<std::string, std::size_t> cells_;  // by host
   std::set<std::string> hosts_;
   std::set<std::string> misfits_;
 };
@@ -107,17 +112,18 @@ Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes,
 std::vector<Sum> Sums::of(const std::string& order, const std::vector<std::string>& by) const {
   std::vector<Sum> sums;
   const auto shapes = shapes_of(order);
+  HostRoom room(most_host_bytes_);
   for (auto at = newest_.lower_bound({order, {}, {}, {}, {}, 0}); at != newest_.end() && at->first.order == order;) {
     const std::string event = at->first.event;
     const auto shape = shapes.find(event);
-    EventSum sum(shape == shapes.end() ? ipc::HistogramTable() : shape->second, by);
+    EventSum sum(shape == shapes.end() ? ipc::HistogramTable() : shape->second, by, room);
     for (; at != newest_.end() && at->first.order == order && at->first.event == event; ++at) {
       sum.add(at->first.host, at->second.bytes);
     }
     for (const auto& [name, host] : hosts_) {
       if (host.is_full) sum.leave_out(name);
     }
-    sums.push_back(sum.sum(event));
+    sums.push_back(sum.take(event));
   }
   return sums;
 }

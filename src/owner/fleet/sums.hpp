@@ -20,13 +20,14 @@ struct Sum {
   std::vector<Slow> slowest;  // with their hosts, the slowest first; keys are as in rows
   std::uint64_t hosts = 0;
   // Hosts whose histogram has other keys than most, or whose frame makes no sense, or that have sent more than is kept
-  // of one.
+  // of one, or is added up.
   std::vector<std::string> misfits;
 };
 
 class Sums {
  public:
-  // That is kept of one host: it cannot take the room of others.
+  // That is kept of one host, and that it may take where all events of an order are added up: it cannot take the room
+  // of others.
   static constexpr std::size_t kMostHostBytes = 256u << 20;
   explicit Sums(std::size_t most_host_bytes = kMostHostBytes) : most_host_bytes_(most_host_bytes) {}
 
@@ -57,9 +58,9 @@ class Sums {
 
   // The newest frame of each histogram of an order, event by event. One that makes no sense has no table: `frame` is
   // null then.
-  void each_of(const std::string& order,
-               const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take)
-      const;
+  void each_of(
+      const std::string& order,
+      const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take) const;
   // Of each event of an order the keys and values that most hosts have, of as many of those that were heard first.
   [[nodiscard]] std::map<std::string, ipc::HistogramTable> shapes_of(const std::string& order) const;
   // Of which there are frames.
@@ -70,6 +71,7 @@ class Sums {
   // Forgets histograms whose newest frame came before this time.
   void forget_before(std::uint64_t heard_ns);
 
+  [[nodiscard]] std::size_t most_host_bytes() const { return most_host_bytes_; }
   [[nodiscard]] std::size_t histograms() const { return newest_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // … and of frames that are not complete.

@@ -318,6 +318,37 @@ TEST(SumsTest, OneHostCannotTakeTheRoomOfOthers) {
   EXPECT_EQ(sum.table.rows.at(1).hits, 2u);
 }
 
+// In frames they take a tenth of what they do as rows.
+TEST(SumsTest, OneHostsRowsAreBoundedOverAllItsGenerationsAndEvents) {
+  constexpr std::size_t kMost = 1u << 20;
+  constexpr std::uint64_t kRows = 2000;
+  Sums sums(kMost);
+  Frame good = frame_of("good", 1, 1);
+  count(good, "/", 5);
+  add(sums, good);
+  good.generation = 2;
+  add(sums, good);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    Frame evil = frame_of("evil", 1 + i / 4, 1);
+    evil.event = "u:e" + (i % 4 == 0 ? "" : std::to_string(i % 4));
+    for (std::uint64_t row = 0; row < kRows; ++row) {
+      evil.table.rows.push_back({{{0, "/", {}}, {1000 + i * kRows + row, "", {}}}, 1, {1}});
+    }
+    add(sums, evil);
+  }
+  EXPECT_EQ(sums.histograms(), 22u) << "as frames they have room";
+  std::size_t rows = 0;
+  for (const Sum& sum : sums.of("o")) {
+    rows += sum.table.rows.size();
+    EXPECT_EQ(sum.misfits, std::vector<std::string>{"evil"}) << sum.event;
+    if (sum.event == "u:e") {
+      EXPECT_EQ(std::ranges::count_if(sum.table.rows, [](const auto& row) { return row.hits == 2; }), 1) << "good's";
+    }
+  }
+  EXPECT_LT(rows, kMost / 200);
+  EXPECT_GE(rows, kRows);
+}
+
 TEST(SumsTest, WhatIsOldIsForgotten) {
   Sums sums;
   for (const auto& [host, heard_ns] : {std::pair("a", 199), std::pair("b", 200)}) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ipc/histogram_table.hpp"
@@ -20,7 +21,13 @@ class TableSum {
            const std::vector<std::string>& group = {});
 
   // Rows are in the order in which their keys came first.
-  [[nodiscard]] const ipc::HistogramTable& table() const { return sum_; }
+  [[nodiscard]] const ipc::HistogramTable& table() const& { return sum_; }
+  [[nodiscard]] ipc::HistogramTable table() && { return std::move(sum_); }
+
+  // Of memory that its rows take, about.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  // … that the table's would, if none of its keys was there.
+  [[nodiscard]] static std::size_t bytes_of(const ipc::HistogramTable& table, const std::vector<std::string>& group);
 
  private:
   void add_row(const ipc::HistogramRow& row, const std::vector<std::string>& group);
@@ -29,6 +36,7 @@ class TableSum {
   bool is_begun_ = false;
   std::unordered_map<std::string, std::size_t> rows_;  // by their keys
   std::string name_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace landtrace::fleet

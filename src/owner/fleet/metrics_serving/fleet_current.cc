@@ -69,7 +69,8 @@ Result<std::vector<metrics::Family>> FleetCurrent::families() {
   if (begin < next_) return made_;
   if (is_connected_) forget_ended();
   FleetFigures figures{.is_connected = is_connected_, .roster = roster_, .orders = orders_, .now_ns = wall_ns()};
-  for (const std::string& order : sums_.orders()) figures.counts[order] = spreads_of(sums_, order, by_);
+  HostRoom room(sums_.most_host_bytes());
+  for (const std::string& order : sums_.orders()) figures.counts[order] = spreads_of(sums_, order, by_, room);
   made_ = families_of(figures);
   next_ = Clock::now() + std::max<Clock::duration>(kFreshFor, kPace * (Clock::now() - begin));
   return made_;
