@@ -18,27 +18,27 @@ constexpr std::size_t kMostRefusals = 8;
 
 }  // namespace
 
-OwnFrames::OwnFrames(const AgentOptions& options, const std::string& boot) : options_(options), boot_(boot) {
+OwnFrames::OwnFrames(const AgentOptions& options, const std::string& boot, std::uint64_t started_ns)
+    : options_(options), boot_(boot), newest_generation_(started_ns) {
   for (const std::string& text : options.histograms) {
     if (auto pattern = event::Pattern::parse(text)) patterns_.push_back(*std::move(pattern));
   }
 }
 
 bool OwnFrames::wants(std::string_view system, std::string_view name) const {
-  return std::ranges::any_of(patterns_, [&](const event::Pattern& one) {
-    return one.matches(std::string(system), std::string(name));
-  });
+  return std::ranges::any_of(
+      patterns_, [&](const event::Pattern& one) { return one.matches(std::string(system), std::string(name)); });
 }
 
 // One that was set up or cleared anew begins a generation.
 std::optional<Outbox::Letter> OwnFrames::letter_of(Series& series, const ipc::HistogramTable& table,
-                                                   std::uint64_t now_ns) const {
+                                                   std::uint64_t now_ns) {
   Frame& last = series.last;
   const bool begins = last.generation == 0 || table.hits < last.table.hits;
   if (!begins && series.is_known && table.hits == last.table.hits && table.dropped == series.dropped)
     return std::nullopt;
   if (begins) {
-    last.generation = now_ns;
+    last.generation = newest_generation_ = std::max(now_ns, newest_generation_ + 1);
     last.sequence = 0;
   }
   ++last.sequence;

@@ -19,8 +19,8 @@ namespace landtrace::fleet {
 
 class OwnFrames {
  public:
-  // Both must outlive it.
-  OwnFrames(const AgentOptions& options, const std::string& boot);
+  // Both must outlive it. `started_ns`: when the agent began, as its status says.
+  OwnFrames(const AgentOptions& options, const std::string& boot, std::uint64_t started_ns);
 
   [[nodiscard]] bool is_wanted() const { return !patterns_.empty(); }
   // Of what has changed since the last call: it costs reading them. A histogram that has gone is sent once more, empty.
@@ -46,7 +46,7 @@ class OwnFrames {
     bool is_known = true;  // as far as it was sent
   };
   // nullopt: it is as it was.
-  std::optional<Outbox::Letter> letter_of(Series& series, const ipc::HistogramTable& table, std::uint64_t now_ns) const;
+  std::optional<Outbox::Letter> letter_of(Series& series, const ipc::HistogramTable& table, std::uint64_t now_ns);
   Series* series_of(const metrics::HistogramFigures& histogram);
   void take_gone(std::uint64_t now_ns, std::vector<Outbox::Letter>& letters);
 
@@ -56,6 +56,7 @@ class OwnFrames {
   std::map<std::string, Series> series_;  // by own_event()
   std::vector<Refusal> refusals_;
   std::size_t first_ = 0;
+  std::uint64_t newest_generation_;  // each is larger than those before it, also where the clock is set back
 };
 
 }  // namespace landtrace::fleet

@@ -30,8 +30,8 @@ class OwnFramesTest : public ::testing::Test {
 
   const AgentOptions options_{.socket = "", .address = {}, .host = "h", .domain = "d", .histograms = {"*:*"}};
   const std::string boot_ = "boot";
-  OwnFrames own_{options_, boot_};
   std::uint64_t now_ns_ = 1000;
+  OwnFrames own_{options_, boot_, now_ns_};
 };
 
 TEST_F(OwnFramesTest, WhatHasChangedIsSent) {
@@ -79,6 +79,19 @@ TEST_F(OwnFramesTest, WhatIsThereAgainBeginsAnew) {
     EXPECT_EQ(again[0].sequence, 1u);
     take({});
   }
+}
+
+// Readers take the newest generation, and none from before the agent began.
+TEST_F(OwnFramesTest, AClockThatIsSetBackMakesNoOlderGenerations) {
+  const std::uint64_t started_ns = now_ns_;
+  now_ns_ = 200;
+  const auto first = take({counted("a", 5)});
+  EXPECT_GT(first.at(0).generation, started_ns);
+  now_ns_ = 100;
+  const auto cleared = take({counted("a", 1), counted("b", 1)});
+  ASSERT_EQ(cleared.size(), 2u);
+  EXPECT_GT(cleared[0].generation, first[0].generation);
+  EXPECT_GT(cleared[1].generation, first[0].generation);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Agent::Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::fun
       started_ns_(wall_ns()),
       domain_(std::move(domain)),
       link_(options_.address, "landtrace " + options_.host, options_.most_bytes, std::move(changed)),
-      own_(options_, boot_),
+      own_(options_, boot_, started_ns_),
       held_(options_.most_bytes) {}
 
 Labels Agent::own_labels() const {
