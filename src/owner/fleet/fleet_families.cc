@@ -24,16 +24,24 @@ void add_label(std::vector<Label>& labels, const std::string& wanted, const std:
 // All families, and how many series found no room in them.
 class Families {
  public:
-  explicit Families(const FleetFigures& figures) : figures_(figures) {}
+  // Those that are here come first: where there is no room it is for those that are away.
+  explicit Families(const FleetFigures& figures) : figures_(figures) {
+    for (const auto& [key, member] : figures_.roster.members()) members_.push_back(&member);
+    std::ranges::stable_partition(members_, [&](const Roster::Member* member) { return !is_away(*member); });
+  }
 
   std::vector<Family> take() {
     add_hosts();
     add_orders();
     add_counts();
-    families_.push_back({"landtrace_fleet_connected", "Whether the fleet's NATS servers can be reached",
-                         Family::Kind::kGauge, {Series{{}, std::uint64_t{figures_.is_connected}}}});
-    families_.push_back({"landtrace_fleet_metrics_left_out", "Series that are no metrics here: too many",
-                         Family::Kind::kGauge, {Series{{}, left_out_}}});
+    families_.push_back({"landtrace_fleet_connected",
+                         "Whether the fleet's NATS servers can be reached",
+                         Family::Kind::kGauge,
+                         {Series{{}, std::uint64_t{figures_.is_connected}}}});
+    families_.push_back({"landtrace_fleet_metrics_left_out",
+                         "Series that are no metrics here: too many",
+                         Family::Kind::kGauge,
+                         {Series{{}, left_out_}}});
     return std::move(families_);
   }
 
@@ -49,10 +57,12 @@ class Families {
     }
   }
 
+  [[nodiscard]] bool is_away(const Roster::Member& member) const { return member.is_away(figures_.now_ns); }
+
   void add_of_hosts(const char* name, const char* help, Family::Kind kind, std::uint64_t (*number)(const Status&)) {
     Family& family = begin(name, help, kind);
-    for (const auto& [key, member] : figures_.roster.members()) {
-      put(family, {labels_of(member.status), number(member.status)});
+    for (const Roster::Member* const member : members_) {
+      put(family, {labels_of(member->status), number(member->status)});
     }
   }
 
@@ -61,17 +71,17 @@ class Families {
     std::uint64_t away = 0;
     Family up{"landtrace_fleet_host_up", "Whether a host is there, and not away", Kind::kGauge};
     Family info{"landtrace_fleet_host_info", "Who a host is: its labels", Kind::kGauge};
-    for (const auto& [key, member] : figures_.roster.members()) {
-      const bool is_away = member.status.is_away(figures_.now_ns);
-      away += is_away ? 1 : 0;
-      put(up, {labels_of(member.status), std::uint64_t{!is_away}});
-      std::vector<Label> labels = labels_of(member.status);
-      labels.push_back({"version", member.status.version});
-      for (const auto& [name, value] : member.status.labels) add_label(labels, name, value);
+    for (const Roster::Member* const member : members_) {
+      const Status& status = member->status;
+      away += is_away(*member) ? 1 : 0;
+      put(up, {labels_of(status), std::uint64_t{!is_away(*member)}});
+      std::vector<Label> labels = labels_of(status);
+      labels.push_back({"version", status.version});
+      for (const auto& [name, value] : status.labels) add_label(labels, name, value);
       put(info, {std::move(labels), std::uint64_t{1}});
     }
     Family& hosts = begin("landtrace_fleet_hosts", "Domains of hosts that are here, or away", Kind::kGauge);
-    hosts.series = {{{{"state", "here"}}, figures_.roster.members().size() - away}, {{{"state", "away"}}, away}};
+    hosts.series = {{{{"state", "here"}}, members_.size() - away}, {{{"state", "away"}}, away}};
     families_.push_back(std::move(up));
     families_.push_back(std::move(info));
     add_of_hosts("landtrace_fleet_recorded_events", "Events that were recorded in a ring", Kind::kCounter,
@@ -97,8 +107,8 @@ class Families {
     };
     std::map<std::string, Made> made;
     for (const auto& [id, order] : figures_.orders) made[id];
-    for (const auto& [key, member] : figures_.roster.members()) {
-      for (const OrderState& state : member.status.orders) {
+    for (const Roster::Member* const member : members_) {
+      for (const OrderState& state : member->status.orders) {
         const auto found = made.find(state.id);
         if (found == made.end()) continue;
         ++found->second.hosts[static_cast<std::size_t>(state.now)];
@@ -142,7 +152,8 @@ class Families {
   static std::vector<const SpreadGroup*> sorted(const std::vector<SpreadGroup>& groups) {
     std::vector<const SpreadGroup*> all;
     for (const SpreadGroup& group : groups) all.push_back(&group);
-    std::ranges::sort(all, {}, [](const SpreadGroup* group) -> const auto& { return group->key; });
+    std::ranges::sort(
+        all, {}, [](const SpreadGroup* group) -> const auto& { return group->key; });
     return all;
   }
 
@@ -160,6 +171,7 @@ class Families {
   }
 
   const FleetFigures& figures_;
+  std::vector<const Roster::Member*> members_;
   std::vector<Family> families_;
   std::uint64_t left_out_ = 0;
 };

@@ -14,9 +14,9 @@ namespace landtrace::fleet {
 struct FleetFigures {
   bool is_connected = false;  // to the transport
   const Roster& roster;
-  std::map<std::string, Order> orders = {};                    // by id
-  std::map<std::string, std::vector<Spreads>> counts = {};     // what was counted for them
-  std::uint64_t now_ns = 0;
+  std::map<std::string, Order> orders = {};                 // by id
+  std::map<std::string, std::vector<Spreads>> counts = {};  // what was counted for them
+  std::uint64_t now_ns = 0;                                 // monotonic
 };
 
 // Groups of histograms that are told, over all orders: each has a bucket for each power of two at most. How many were

@@ -24,7 +24,7 @@ class FleetFamiliesTest : public testing::Test {
     status.lost = 3;
     status.unsent = 2;
     status.orders = orders;
-    roster_.take(subject_of(status), json_of(status));
+    roster_.take(subject_of(status), json_of(status), {figures_.now_ns, figures_.now_ns});
   }
   std::string text() { return metrics::text_of(families_of(figures_), metrics::TextFormat::kPrometheus); }
 
@@ -45,6 +45,15 @@ TEST_F(FleetFamiliesTest, HostsAreHereOrAwayAndSayWhatTheyLost) {
   EXPECT_THAT(all, HasSubstr("landtrace_fleet_lost_events_total{host=\"web-1\",domain=\"system\"} 3\n"));
   EXPECT_THAT(all, HasSubstr("landtrace_fleet_unsent_frames_total{host=\"web-1\",domain=\"system\"} 2\n"));
   EXPECT_THAT(all, HasSubstr("landtrace_fleet_connected 1\n"));
+}
+
+TEST_F(FleetFamiliesTest, HostsThatAreAwayTakeNoRoomOfThoseThatAreHere) {
+  for (std::size_t i = 0; i < metrics::kMostSeries; ++i) say("a" + std::to_string(i), 10 * kSecond_ns);
+  say("z", 95 * kSecond_ns);
+  const std::string all = text();
+  EXPECT_THAT(all, HasSubstr("landtrace_fleet_host_up{host=\"z\",domain=\"system\"} 1\n"));
+  EXPECT_THAT(all, HasSubstr("landtrace_fleet_recorded_events_total{host=\"z\",domain=\"system\"} 7\n"));
+  EXPECT_THAT(all, HasSubstr("landtrace_fleet_hosts{state=\"away\"} 10000\n"));
 }
 
 TEST_F(FleetFamiliesTest, OfOrdersThatThereAreIsToldWhatHostsMadeOfThem) {
@@ -70,11 +79,11 @@ TEST_F(FleetFamiliesTest, ASpreadHasABucketForEachPowerOfTwo) {
   figures_.counts["abc"].push_back(spreads);
   const std::string labels = "order=\"abc\",event=\"u:e\",of=\"took_ns\",host=\"a\",key_event=\"/\"";
   EXPECT_THAT(text(), HasSubstr("# TYPE landtrace_fleet_histogram histogram\n"
-                                "landtrace_fleet_histogram_bucket{" + labels + ",le=\"63.0\"} 3\n" +
-                                "landtrace_fleet_histogram_bucket{" + labels + ",le=\"127.0\"} 3\n" +
-                                "landtrace_fleet_histogram_bucket{" + labels + ",le=\"255.0\"} 6\n" +
-                                "landtrace_fleet_histogram_bucket{" + labels + ",le=\"+Inf\"} 6\n" +
-                                "landtrace_fleet_histogram_sum{" + labels + "} 713\n" +
+                                "landtrace_fleet_histogram_bucket{" +
+                                labels + ",le=\"63.0\"} 3\n" + "landtrace_fleet_histogram_bucket{" + labels +
+                                ",le=\"127.0\"} 3\n" + "landtrace_fleet_histogram_bucket{" + labels +
+                                ",le=\"255.0\"} 6\n" + "landtrace_fleet_histogram_bucket{" + labels +
+                                ",le=\"+Inf\"} 6\n" + "landtrace_fleet_histogram_sum{" + labels + "} 713\n" +
                                 "landtrace_fleet_histogram_count{" + labels + "} 6\n"));
 }
 

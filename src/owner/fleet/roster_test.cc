@@ -19,8 +19,9 @@ Status status_of_host(const std::string& host, std::uint64_t sequence, std::uint
   return status;
 }
 
+// When it was sent, by all clocks.
 const Roster::Member* take(Roster& roster, const Status& status) {
-  return roster.take(subject_of(status), json_of(status));
+  return roster.take(subject_of(status), json_of(status), {status.time_ns, status.time_ns});
 }
 
 TEST(RosterTest, TheNewestStatusCounts) {
@@ -53,10 +54,69 @@ TEST(RosterTest, AnotherAgentBeginsAnew) {
 
 TEST(RosterTest, WhatSpeaksForAnotherIsNamed) {
   Roster roster;
-  EXPECT_EQ(roster.take("landtrace.system.b.status", json_of(status_of_host("a", 1, 0))), nullptr);
-  EXPECT_EQ(roster.take("landtrace.system.c.status", "{"), nullptr);
+  EXPECT_EQ(roster.take("landtrace.system.b.status", json_of(status_of_host("a", 1, 0)), {}), nullptr);
+  EXPECT_EQ(roster.take("landtrace.system.c.status", "{", {}), nullptr);
   EXPECT_THAT(roster.refused(), ::testing::ElementsAre("landtrace.system.b.status", "landtrace.system.c.status"));
   EXPECT_TRUE(roster.members().empty());
+}
+
+TEST(RosterTest, AnAgentThatBeginsBehindAClockThatWasSetBackCountsWhenTheOneBeforeItIsSilent) {
+  Roster roster;
+  take(roster, status_of_host("a", 9, 100));
+  Status restarted = status_of_host("a", 1, 5);
+  restarted.started = 4;
+  restarted.interval_ms = 10'000;
+  const auto at = [&](std::uint64_t monotonic_ns) {
+    return roster.take(subject_of(restarted), json_of(restarted), {restarted.time_ns, monotonic_ns});
+  };
+  EXPECT_NE(at(91 * kSecond_ns), nullptr) << "an interval of 0 was over at once";
+  Status other = restarted;
+  other.started = 3;
+  EXPECT_EQ(roster.take(subject_of(other), json_of(other), {0, 120 * kSecond_ns}), nullptr) << "both go on";
+  EXPECT_NE(roster.take(subject_of(other), json_of(other), {0, 122 * kSecond_ns}), nullptr);
+}
+
+TEST(RosterTest, WhoIsAwayIsToldByTheClockHere) {
+  Roster roster;
+  Status status = status_of_host("a", 1, 0);
+  status.interval_ms = 10'000;
+  status.time_ns = 1'000'000 * kSecond_ns;  // its clock is ahead
+  const Roster::Member* const member = roster.take(subject_of(status), json_of(status), {kSecond_ns, 100 * kSecond_ns});
+  EXPECT_FALSE(member->is_away(130 * kSecond_ns));
+  EXPECT_TRUE(member->is_away(131 * kSecond_ns));
+  status.time_ns = 0;  // … and set back
+  ++status.sequence;
+  roster.take(subject_of(status), json_of(status), {1'000'000 * kSecond_ns, 200 * kSecond_ns});
+  EXPECT_FALSE(member->is_away(200 * kSecond_ns));
+  EXPECT_EQ(member->age_ns(205 * kSecond_ns), 5 * kSecond_ns);
+}
+
+TEST(RosterTest, WhatWaitedInTheStreamIsAsOldAsItsHostSays) {
+  Roster roster;
+  Status status = status_of_host("a", 1, 0);
+  status.interval_ms = 10'000;
+  const auto say = [&](std::uint64_t wall_ns, std::uint64_t monotonic_ns) {
+    return roster.take(subject_of(status), json_of(status), {wall_ns, monotonic_ns});
+  };
+  EXPECT_EQ(say(status.time_ns + 40 * kSecond_ns, 5 * kSecond_ns)->age_ns(5 * kSecond_ns), 40 * kSecond_ns);
+  roster.begin_again();
+  status.sequence = 7;
+  EXPECT_EQ(say(status.time_ns + 40 * kSecond_ns, 500 * kSecond_ns)->age_ns(500 * kSecond_ns), 40 * kSecond_ns);
+  roster.begin_again();
+  EXPECT_EQ(say(status.time_ns + 50 * kSecond_ns, 510 * kSecond_ns), nullptr) << "the same again";
+  ++status.sequence;
+  EXPECT_EQ(say(status.time_ns + 50 * kSecond_ns, 511 * kSecond_ns)->age_ns(511 * kSecond_ns), 0u);
+}
+
+TEST(RosterTest, WhoIsSilentForLongIsForgotten) {
+  Roster roster;
+  take(roster, status_of_host("a", 1, 0));
+  take(roster, status_of_host("b", 100, 0));
+  const std::uint64_t later_ns = Roster::kKept_ns + 500 * kSecond_ns;
+  EXPECT_THAT(roster.forget_silent(later_ns), ::testing::ElementsAre(1u));
+  ASSERT_EQ(roster.members().size(), 1u);
+  Status again = status_of_host("a", 2, 0);
+  EXPECT_EQ(roster.take(subject_of(again), json_of(again), {again.time_ns, later_ns})->number, 3u);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ OrderState order_state_of(const Json& json) {
 
 }  // namespace
 
-bool Status::is_away(std::uint64_t now_ns) const {
-  return now_ns > time_ns && now_ns - time_ns > kPatience * interval_ms * kNsPerMs;
-}
+std::uint64_t Status::patience_ns() const { return kPatience * interval_ms * kNsPerMs; }
+
+bool Status::is_away(std::uint64_t now_ns) const { return now_ns > time_ns && now_ns - time_ns > patience_ns(); }
 
 Labels Status::all_labels() const {
   Labels all = labels;

@@ -50,7 +50,9 @@ struct Status {
 
   friend bool operator==(const Status&, const Status&) = default;
 
-  // Without word for three intervals.
+  // Three intervals: without word for longer it is away.
+  [[nodiscard]] std::uint64_t patience_ns() const;
+  // By its own clock, beside this time.
   [[nodiscard]] bool is_away(std::uint64_t now_ns) const;
   // Its labels with those that every host has.
   [[nodiscard]] Labels all_labels() const;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "arch/clock.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::ui {
@@ -32,9 +33,8 @@ std::string order_in(std::string_view subject) {
 // What can be an order's, and stands in a line of its own and in a subject.
 bool is_id(const std::string& text) {
   constexpr std::size_t kLongest = 64;
-  return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_';
-  });
+  return !text.empty() && text.size() <= kLongest &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
 }
 
 Json state_json(const fleet::OrderState& state) {
@@ -43,15 +43,12 @@ Json state_json(const fleet::OrderState& state) {
   for (const fleet::Refusal& refusal : state.refusals) {
     if (refusals.size() < kMostReasons) refusals.push_back({refusal.event, refusal.reason});
   }
-  return {{"id", state.id},
-          {"state", kStates[static_cast<std::size_t>(state.now)]},
-          {"events", state.events},
-          {"refusals", std::move(refusals)},
-          {"missing", state.missing},
-          {"there", state.there}};
+  return {{"id", state.id},           {"state", kStates[static_cast<std::size_t>(state.now)]},
+          {"events", state.events},   {"refusals", std::move(refusals)},
+          {"missing", state.missing}, {"there", state.there}};
 }
 
-Json member_json(const fleet::Roster::Member& member, std::uint64_t now_ns) {
+Json member_json(const fleet::Roster::Member& member, std::uint64_t monotonic_ns) {
   const fleet::Status& status = member.status;
   Json orders = Json::array();
   for (const fleet::OrderState& state : status.orders) orders.push_back(state_json(state));
@@ -60,7 +57,7 @@ Json member_json(const fleet::Roster::Member& member, std::uint64_t now_ns) {
           {"domain", status.domain},
           {"labels", status.labels},
           {"version", status.version},
-          {"ageMs", now_ns > status.time_ns ? (now_ns - status.time_ns) / 1'000'000 : 0},
+          {"ageMs", member.age_ns(monotonic_ns) / 1'000'000},
           {"intervalMs", status.interval_ms},
           {"users", status.users},
           {"events", status.events},
@@ -126,8 +123,9 @@ bool FleetView::look() {
       state_has_changed_ = true;
     }
   }
+  for (const std::uint64_t number : roster_.forget_silent(arch::monotonic_ns())) gone_.push_back(number);
   const bool has_task_news = tasks_.look();
-  return has_task_news || !changed_.empty() || orders_have_changed_ || state_has_changed_;
+  return has_task_news || !gone_.empty() || !changed_.empty() || orders_have_changed_ || state_has_changed_;
 }
 
 void FleetView::look_unwatched() {
@@ -158,9 +156,10 @@ void FleetView::take(const FeedRecord& record) {
       is_connected_ = record.kind == FeedRecord::Kind::kConnected;
       said_ = record.bytes;
       state_has_changed_ = true;
+      roster_.begin_again();
       break;
     case FeedRecord::Kind::kStatus:
-      if (const auto* const member = roster_.take(record.name, record.bytes)) {
+      if (const auto* const member = roster_.take(record.name, record.bytes, fleet::Moment::now())) {
         changed_.insert({member->status.host, member->status.domain});
       } else {
         state_has_changed_ = true;  // what is left out is told, too
@@ -208,16 +207,18 @@ Result<std::string> FleetView::counts(const std::string& order, const std::strin
 
 std::string FleetView::news(bool all) {
   const std::uint64_t now_ns = fleet::wall_ns();
+  const std::uint64_t monotonic_ns = arch::monotonic_ns();
   Json hosts = Json::array();
   for (const auto& [name, member] : roster_.members()) {
-    if (all || changed_.contains(name)) hosts.push_back(member_json(member, now_ns));
+    if (all || changed_.contains(name)) hosts.push_back(member_json(member, monotonic_ns));
   }
   Json json{{"isConnected", is_connected_},
             {"said", said_},
             {"servers", options_.servers},
             {"isWhole", all},
             {"refusedHosts", roster_.refused()},
-            {"hosts", std::move(hosts)}};
+            {"hosts", std::move(hosts)},
+            {"goneHosts", gone_}};
   if (all || orders_have_changed_) {
     Json orders = Json::array();
     for (const auto& [id, order] : orders_) orders.push_back(order_json(order, now_ns));
@@ -226,6 +227,7 @@ std::string FleetView::news(bool all) {
   }
   if (!all) {
     changed_.clear();
+    gone_.clear();
     orders_have_changed_ = state_has_changed_ = false;
   }
   std::string text = text_of(json);

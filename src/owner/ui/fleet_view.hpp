@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fleet/feed.hpp"
 #include "fleet/order.hpp"
@@ -65,6 +66,7 @@ class FleetView {
   std::set<std::string> refused_orders_;  // that make no sense
   std::map<std::string, Followed> followed_;
   std::set<fleet::Roster::Name> changed_;
+  std::vector<std::uint64_t> gone_;  // numbers of hosts that were forgotten
   bool orders_have_changed_ = false;
   bool state_has_changed_ = true;
 };

@@ -1,5 +1,7 @@
 #include "fleet/metrics_serving/fleet_current.hpp"
 
+#include "arch/clock.hpp"
+
 namespace landtrace::fleet {
 namespace {
 
@@ -9,9 +11,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kFreshFor{100};
 constexpr int kPace = 4;  // who asks often costs no more than a part of the time
 
-bool is_counted(const Order& order) {
-  return order.kind == Order::Kind::kHist || order.kind == Order::Kind::kLatency;
-}
+bool is_counted(const Order& order) { return order.kind == Order::Kind::kHist || order.kind == Order::Kind::kLatency; }
 
 }  // namespace
 
@@ -32,9 +32,10 @@ void FleetCurrent::take_one(Feed& feed, const FeedRecord& record) {
     case Kind::kAway:
       is_connected_ = record.kind == Kind::kConnected;
       was_connected_ = was_connected_ || is_connected_;
+      roster_.begin_again();
       break;
     case Kind::kStatus:
-      roster_.take(record.name, record.bytes);
+      roster_.take(record.name, record.bytes, Moment::now());
       break;
     case Kind::kOrder: {
       auto order = order_of(record.bytes);
@@ -68,7 +69,9 @@ Result<std::vector<metrics::Family>> FleetCurrent::families() {
   const Time begin = Clock::now();
   if (begin < next_) return made_;
   if (is_connected_) forget_ended();
-  FleetFigures figures{.is_connected = is_connected_, .roster = roster_, .orders = orders_, .now_ns = wall_ns()};
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  std::ignore = roster_.forget_silent(now_ns);
+  FleetFigures figures{.is_connected = is_connected_, .roster = roster_, .orders = orders_, .now_ns = now_ns};
   HostRoom room(sums_.most_host_bytes());
   for (const std::string& order : sums_.orders()) figures.counts[order] = spreads_of(sums_, order, by_, room);
   made_ = families_of(figures);

@@ -40,6 +40,7 @@
 #include "base/fd.hpp"
 #include "fleet/history.hpp"
 #include "fleet/order.hpp"
+#include "fleet/roster.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/end_signals.hpp"
@@ -131,9 +132,8 @@ Result<void> print_hosts(Transport& transport, const Words&) {
     auto status = status_in(one.subject, one.bytes);
     if (!status) refused.insert(one.subject);
     if (!status) continue;
-    Status& known = newest[{status->host, status->domain}];
-    const bool is_newer = std::pair(status->started, status->sequence) > std::pair(known.started, known.sequence);
-    if (is_newer) known = *std::move(status);
+    const auto [known, is_first] = newest.try_emplace({status->host, status->domain}, *status);
+    if (!is_first && is_newer(*status, known->second)) known->second = *std::move(status);
   }
   for (const auto& [name, status] : newest) LT_CHECK(print(json_of(status) + "\n"));
   for (const std::string& subject : refused) LT_CHECK(print(kRefusedLine + subject + "\n"));

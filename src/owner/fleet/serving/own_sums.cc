@@ -4,6 +4,7 @@
 
 #include "event/pattern.hpp"
 #include "fleet/own_histograms.hpp"
+#include "fleet/roster.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/where.hpp"
@@ -20,9 +21,8 @@ Result<std::map<HostName, Status>> hosts_where(Transport& transport, const std::
   for (const Outbox::Letter& one : said) {
     auto status = status_in(one.subject, one.bytes);
     if (!status) continue;
-    Status& known = newest[{status->host, status->domain}];
-    const bool is_newer = std::pair(status->started, status->sequence) > std::pair(known.started, known.sequence);
-    if (is_newer) known = *std::move(status);
+    const auto [known, is_first] = newest.try_emplace({status->host, status->domain}, *status);
+    if (!is_first && is_newer(*status, known->second)) known->second = *std::move(status);
   }
   std::erase_if(newest, [&](const auto& one) { return !where.matches(one.second.all_labels()); });
   return newest;

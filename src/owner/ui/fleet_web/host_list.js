@@ -43,8 +43,9 @@ export class HostList {
   }
 
   // Hosts that have changed; of the first message of a stream all there are.
-  take({ hosts, isWhole }) {
+  take({ hosts, goneHosts, isWhole }) {
     if (isWhole) this.hosts.clear();
+    for (const number of goneHosts) this.hosts.delete(number);
     let isOther = isWhole;
     for (const host of hosts) {
       const before = this.hosts.get(host.number);
@@ -52,7 +53,7 @@ export class HostList {
       host.heard = performance.now() - host.ageMs;
       this.hosts.set(host.number, host);
     }
-    if (hosts.length > 0 || isWhole) this.#refresh();
+    if (hosts.length + goneHosts.length > 0 || isWhole) this.#refresh();
     if (!isOther) return;
     this.labels = [...new Set([...this.hosts.values()].flatMap(({ labels }) => Object.keys(labels)))].sort();
     this.live.counts.setNames();
