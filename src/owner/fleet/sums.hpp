@@ -34,7 +34,7 @@ class Sums {
   enum class Was : std::uint8_t { kNews, kKnown, kOlder, kPart };
   // A frame, or a part of one; kPart: others are missing. EPROTO for what is none, and for one of another histogram
   // than the subject's. ENOSPC: the host has sent as much as is kept of one.
-  // `heard_ns`: when it came, for forget_before().
+  // `heard_ns`: when it came, for forget_before(), by a clock that is not set.
   Result<Was> add(const std::string& subject, std::string_view bytes, std::uint64_t heard_ns = 0);
 
   // What is one histogram of one host.

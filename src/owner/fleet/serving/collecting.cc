@@ -42,7 +42,7 @@ struct Collected {
   Transport::Sequence taken = 0;  // all up to there is in the sums
 
   void add(const std::string& subject, std::string_view frame) {
-    std::ignore = sums.add(subject, frame, wall_ns());
+    std::ignore = sums.add(subject, frame, arch::monotonic_ns());
     std::ignore = history.add(subject, frame, wall_ns());
   }
 };
@@ -92,7 +92,7 @@ void take(Collected& collected, const Outbox::Letter& frame, Transport::Sequence
   // As the stream does: what is told is the same with and without a collector.
   if (now_ns >= collected.next_forgetting_ns) {
     collected.next_forgetting_ns = now_ns + kForgetEvery_ns;
-    collected.sums.forget_before(wall_ns() - Transport::kKept_ns);
+    collected.sums.forget_before(now_ns - std::min(now_ns, Transport::kKept_ns));
   }
   if (const auto whole = whole_of(frame.subject)) {
     const auto put_together = collected.parts.add(*whole, frame.bytes);
