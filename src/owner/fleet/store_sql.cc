@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <optional>
+
 #include "fleet/store_row.hpp"
 
 namespace landtrace::fleet {
@@ -11,12 +17,23 @@ constexpr const char* kIdentity = "host, domain, boot, generation, sequence";
 
 // Fewer rows than ClickHouse has in a block by default: a row is a frame, and may have thousands of buckets.
 constexpr unsigned kGranularity = 256;
+constexpr std::uint64_t kMostDays = 1'000'000;
 
 // The last frame of a histogram that has gone has no keys: what was counted until then is in those before.
 std::string has_keys() { return "shape != " + sql_text(shape_bytes({})); }
 
 std::string where(const Series& series) {
   return fmt::format("order_id = {} AND event = {} AND {}", sql_text(series.order), sql_text(series.event), has_keys());
+}
+
+// Of "20261128".
+std::optional<std::chrono::sys_days> day_of(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const std::chrono::year_month_day day(std::chrono::year(static_cast<int>(number / 10'000)),
+                                        std::chrono::month(number / 100 % 100), std::chrono::day(number % 100));
+  return day.ok() ? std::optional(std::chrono::sys_days(day)) : std::nullopt;
 }
 
 // Backslashes and quotes are escaped in names as in texts.
@@ -73,11 +90,34 @@ std::string insert_sql() {
       kStoreTable);
 }
 
-std::string old_partitions_sql(std::uint32_t day) {
+std::string partitions_sql() {
   return fmt::format(
-      "SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = '{}' AND active "
-      "AND toUInt32OrZero(partition_id) < {} FORMAT TabSeparated",
-      kStoreTable, day);
+      "SELECT DISTINCT partition_id, toYYYYMMDD(now()) FROM system.parts WHERE database = currentDatabase() AND table "
+      "= "
+      "'{}' AND active FORMAT TabSeparated",
+      kStoreTable);
+}
+
+std::vector<std::string> old_partitions(std::string_view lines, std::uint64_t keep_days) {
+  std::map<std::string, std::chrono::sys_days> partitions;
+  std::optional<std::chrono::sys_days> today, newest;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    const std::string_view id = line.substr(0, line.find('\t'));
+    const auto day = day_of(id);
+    today = day_of(line.substr(std::min(line.size(), id.size() + 1)));
+    if (!day || !today) continue;
+    newest = std::max(newest, day);
+    partitions.emplace(id, *day);
+  }
+  std::vector<std::string> old;
+  if (!today || !newest) return old;
+  const auto oldest = std::min(*today, *newest) - std::chrono::days(std::min<std::uint64_t>(keep_days, kMostDays));
+  for (const auto& [id, day] : partitions) {
+    if (day < oldest) old.push_back(id);
+  }
+  return old;
 }
 
 std::string drop_partition_sql(const std::string& id) {
@@ -93,9 +133,8 @@ std::string orders_sql(const std::string& order, const Period& period) {
 }
 
 std::string seen_sql(const Series& series, const Period& period, std::uint64_t after_ns, std::uint64_t before_ns) {
-  const std::string slot =
-      fmt::format("toUInt32(if(time_ns < {0}, 0, least(1 + intDiv(time_ns - {0}, {1}), {2})))", period.from_ns,
-                  period.slot_ns(), period.slots() + (period.is_open ? 0 : 1));
+  const std::string slot = fmt::format("toUInt32(if(time_ns < {0}, 0, least(1 + intDiv(time_ns - {0}, {1}), {2})))",
+                                       period.from_ns, period.slot_ns(), period.slots() + (period.is_open ? 0 : 1));
   return fmt::format(
       "SELECT host, domain, boot, generation, {} AS slot, max(sequence) AS newest, argMax(time_ns, sequence) FROM {} "
       "WHERE {} AND time_ns >= {} AND time_ns < {} GROUP BY host, domain, boot, generation, slot FORMAT RowBinary",

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "fleet/period.hpp"
 #include "ipc/histogram_table.hpp"
@@ -27,8 +29,11 @@ std::string create_table_sql();
 // The schema's number, as the default of the column: "1".
 std::string schema_sql();
 std::string insert_sql();
-// Partitions that were inserted before this day, YYYYMMDD.
-std::string old_partitions_sql(std::uint32_t day);
+// Lines of each partition, a day as YYYYMMDD, and of the store's day of now.
+std::string partitions_sql();
+// Of these lines the partitions that are more than so many days older than the newest one, and than the store's day of
+// now: a clock that is ahead, there or at a collector, makes nothing old.
+std::vector<std::string> old_partitions(std::string_view lines, std::uint64_t keep_days);
 std::string drop_partition_sql(const std::string& id);
 
 // Orders and events that have frames in the period: order_id, event, shape, oldest, newest, hosts. `order`: "" is any.

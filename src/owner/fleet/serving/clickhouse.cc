@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <ctime>
 
 #include "fleet/store_row.hpp"
 #include "fleet/store_sql.hpp"
@@ -16,7 +15,6 @@ constexpr long kPatience_ms = 60'000;
 constexpr long kOk = 200, kUnauthorized = 401, kForbidden = 403;
 // A query has less than that; what a table of its own is sent with is no part of it.
 constexpr std::size_t kMostReply = 1u << 30;
-constexpr std::uint64_t kSecondsOfDay = 86'400;
 
 std::size_t take(char* bytes, std::size_t, std::size_t count, void* to) {
   auto& reply = *static_cast<std::string*>(to);
@@ -50,13 +48,6 @@ std::string escaped(CURL* curl, std::string_view text) {
   std::string out(made == nullptr ? "" : made);
   curl_free(made);
   return out;
-}
-
-std::uint32_t day_text(std::uint64_t time_s) {
-  const auto time = static_cast<std::time_t>(time_s);
-  std::tm parts{};
-  ::localtime_r(&time, &parts);
-  return static_cast<std::uint32_t>((parts.tm_year + 1900) * 10'000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
 }
 
 }  // namespace
@@ -96,7 +87,7 @@ Result<std::string> ClickHouse::post(const std::string& url, const std::string& 
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   }
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(curl_slist_append(nullptr, "Expect:"),
-                                                                           curl_slist_free_all);
+                                                                            curl_slist_free_all);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
@@ -144,14 +135,9 @@ Result<std::string> ClickHouse::query(const std::string& sql, const std::string&
   return post(url(In::kDatabase, parameters), "", parts.get());
 }
 
-Result<void> ClickHouse::drop_old(std::uint64_t keep_days, std::uint64_t now_s) {
-  const std::uint64_t oldest_s = now_s - std::min(now_s, keep_days * kSecondsOfDay);
-  LT_TRY(const std::string lines, run(old_partitions_sql(day_text(oldest_s))));
-  for (std::string_view rest = lines; !rest.empty();) {
-    const std::string id(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(std::min(rest.size(), id.size() + 1));
-    LT_CHECK(run(drop_partition_sql(id)));
-  }
+Result<void> ClickHouse::drop_old(std::uint64_t keep_days) {
+  LT_TRY(const std::string lines, run(partitions_sql()));
+  for (const std::string& id : old_partitions(lines, keep_days)) LT_CHECK(run(drop_partition_sql(id)));
   return {};
 }
 

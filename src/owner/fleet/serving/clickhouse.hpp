@@ -20,8 +20,8 @@ class ClickHouse {
   Result<void> insert(const std::string& rows);
   // As StoreQuery.
   Result<std::string> query(const std::string& sql, const std::string& picked);
-  // Partitions of more than so many days ago.
-  Result<void> drop_old(std::uint64_t keep_days, std::uint64_t now_s);
+  // Those of more than so many days ago, as old_partitions() has them.
+  Result<void> drop_old(std::uint64_t keep_days);
 
   [[nodiscard]] std::string name() const { return address_.shown(); }
 

@@ -230,7 +230,7 @@ void Storing::drop_old() {
   const std::uint64_t now_ns = arch::monotonic_ns();
   if (now_ns < next_drop_ns_) return;
   next_drop_ns_ = now_ns + kDropEvery_ns;
-  if (auto dropped = store_.drop_old(options_.keep_days, wall_ns() / kNsPerSecond); !dropped) {
+  if (auto dropped = store_.drop_old(options_.keep_days); !dropped) {
     say(dropped.error().message);
   }
 }
