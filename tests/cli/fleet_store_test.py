@@ -209,6 +209,25 @@ class Memory(HistoryCase):
             self.assertEqual((done, out), (status, ""), words)
             self.assertIn(message, err)
 
+    def test_of_several_orders_the_last_one_of_many_hosts_is_shown(self):
+        self.start("collect")
+        fleet = Fleet(6, 4)
+        self.publish(fleet.frames(4))
+        self.wait_for(fleet, "memory")
+        evil = Counting("evil", "zzzz", time.time_ns() - 60 * SECOND)
+        evil.count("/evil", 1000)
+        self.publish([(evil.subject(), evil.frame(time.time_ns() + 30 * SECOND))])
+        self.wait_until(lambda: "zzzz" in self.fleet("history"))
+        words = ("fleet", "latency", "--from", "a", "--to", "b", "--by", "route", "--last", "2h")
+        status, out, err = self.landtrace(*words)
+        self.assertEqual(status, 0, err)
+        self.assertIn("2 orders counted this in that time; this is abcdefgh", err)
+        self.assertNotIn("/evil", out)
+        later = Fleet(7, 2, "later123")
+        self.publish(later.frames(4))
+        self.wait_for(later, "memory")
+        self.assertIn("this is later123", self.landtrace(*words)[2])
+
     def test_histograms_that_have_gone(self):
         self.start("collect")
         self.assert_is_counted_though_it_has_gone("memory")

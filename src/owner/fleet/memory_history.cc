@@ -98,7 +98,7 @@ Result<void> MemoryHistory::take(const std::string& subject, std::string_view by
   if (series.sequence == 0) series.begins_late = head.sequence > 1;
   series.sequence = head.sequence;
   event->oldest_ns = std::min(event->oldest_ns, head.time_ns);
-  event->newest_ns = std::max(event->newest_ns, head.time_ns);
+  event->newest_ns = std::max(event->newest_ns, std::min(head.time_ns, now_ns));
   if (folds_ > 0) {
     --folds_;
     LT_CHECK(fold(*event, series));

@@ -124,10 +124,12 @@ std::string drop_partition_sql(const std::string& id) {
   return fmt::format("ALTER TABLE {} DROP PARTITION ID {}", kStoreTable, sql_text(id));
 }
 
+// No frame is newer than its row: a host's clock may be ahead.
 std::string orders_sql(const std::string& order, const Period& period) {
   return fmt::format(
-      "SELECT order_id, event, any(shape), min(time_ns), max(time_ns), uniqExact(host) FROM {} WHERE {} AND {}time_ns "
-      ">= {}{} GROUP BY order_id, event ORDER BY max(time_ns) FORMAT RowBinary",
+      "SELECT order_id, event, any(shape), min(time_ns), least(max(time_ns), (toUInt64(max(stored)) + 1) * 1000000000) "
+      "AS newest, uniqExact(host) FROM {} WHERE {} AND {}time_ns >= {}{} GROUP BY order_id, event ORDER BY newest "
+      "FORMAT RowBinary",
       kStoreTable, has_keys(), order.empty() ? "" : "order_id = " + sql_text(order) + " AND ", period.from_ns,
       period.is_open ? "" : fmt::format(" AND time_ns < {}", period.until_ns));
 }

@@ -4,9 +4,12 @@
 
 #include <array>
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <vector>
 
 #include "cli/failure.hpp"
 #include "cli/fleet/past_text.hpp"
@@ -59,8 +62,7 @@ bool is_wanted(const FleetOptions& options, const fleet::Frame& frame) {
          pattern->matches(frame.event.substr(0, colon), frame.event.substr(colon + 1));
 }
 
-fleet::HistoryQuestion question_of(const FleetOptions& options, const std::string& order,
-                                   const fleet::Period& period) {
+fleet::HistoryQuestion question_of(const FleetOptions& options, const std::string& order, const fleet::Period& period) {
   fleet::HistoryQuestion question;
   question.order = order;
   question.period = period;
@@ -69,7 +71,29 @@ fleet::HistoryQuestion question_of(const FleetOptions& options, const std::strin
   return question;
 }
 
-// Of the orders that counted this, the one that did so last: to add them up would count events twice.
+struct Counted {
+  std::string order;
+  std::uint64_t hosts = 0;
+  std::uint64_t newest_ns = 0;
+};
+
+// Those that counted this.
+std::vector<Counted> orders_of(const FleetOptions& options, const fleet::History& history) {
+  std::map<std::string, Counted> orders;
+  for (const fleet::Frame& frame : history.frames) {
+    if (!is_wanted(options, frame)) continue;
+    Counted& order = orders[frame.order];
+    order.order = frame.order;
+    order.hosts = std::max<std::uint64_t>(order.hosts, std::strtoull(frame.host.c_str(), nullptr, 10));
+    order.newest_ns = std::max(order.newest_ns, std::min(frame.time_ns, fleet::wall_ns()));
+  }
+  std::vector<Counted> all;
+  for (auto& [name, order] : orders) all.push_back(std::move(order));
+  return all;
+}
+
+// Of the orders that counted this, the one that did so last: to add them up would count events twice. But any host may
+// say that it has counted something for any order, at any time: as many as half of those of the largest have to.
 Result<std::string> find_order(const FleetHelper& fleet, const FleetOptions& options, const fleet::Period& period) {
   const std::string event = wanted_event(options);
   if (event.empty()) {
@@ -81,19 +105,21 @@ Result<std::string> find_order(const FleetHelper& fleet, const FleetOptions& opt
   question.per = {};
   question.where = "";
   LT_TRY(const fleet::History history, fleet.history(question));
-  std::map<std::string, std::uint64_t> newest;  // by order
-  for (const fleet::Frame& frame : history.frames) {
-    if (is_wanted(options, frame)) newest[frame.order] = std::max(newest[frame.order], frame.time_ns);
-  }
-  if (newest.empty()) {
+  const std::vector<Counted> orders = orders_of(options, history);
+  if (orders.empty()) {
     return fail(ENOENT, "nobody has counted " + event + " so in that time: see landtrace fleet history");
   }
-  const auto last = std::ranges::max_element(newest, {}, [](const auto& one) { return one.second; });
-  if (newest.size() > 1) {
-    complain(fmt::format("{} orders counted this in that time; this is {}, the last one (landtrace fleet history)",
-                         newest.size(), last->first));
+  const std::uint64_t most = std::ranges::max(orders, {}, &Counted::hosts).hosts;
+  const auto last = std::ranges::max_element(orders, {}, [&](const Counted& one) {
+    return std::tuple(one.hosts >= most - most / 2, one.newest_ns, one.hosts);
+  });
+  if (orders.size() > 1) {
+    complain(
+        fmt::format("{} orders counted this in that time; this is {}, the last one of those of many hosts (landtrace "
+                    "fleet history)",
+                    orders.size(), last->order));
   }
-  return last->first;
+  return last->order;
 }
 
 int print_past(const std::string& text) {
@@ -126,8 +152,8 @@ bool is_of_past(const FleetOptions& options) {
 Result<std::uint64_t> parse_moment(const std::string& option, const std::string& text, std::uint64_t now_ns) {
   if (const auto ago = parse_duration(option, text)) return now_ns - std::min(now_ns, *ago);
   const std::uint64_t now_s = now_ns / kOneSecond_ns;
-  for (const char* const format : {"%H:%M", "%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
-                                   "%Y-%m-%dT%H:%M:%S"}) {
+  for (const char* const format :
+       {"%H:%M", "%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"}) {
     if (const auto moment = local_moment(text, format, now_s)) return *moment;
   }
   if (text.starts_with('@')) {
@@ -180,8 +206,7 @@ int run_past(const FleetHelper& fleet, const FleetOptions& options) {
   if (history->frames.empty()) {
     return fail_with(kFailure, "nothing was counted for an order '" + *order + "' in that time");
   }
-  const auto text =
-      options.json ? past_json(*history) : past_text(*history, Screen::of(STDOUT_FILENO).columns);
+  const auto text = options.json ? past_json(*history) : past_text(*history, Screen::of(STDOUT_FILENO).columns);
   return text ? print_past(*text) : past_failure(text.error());
 }
 
