@@ -14,14 +14,13 @@ using Totals = SlotTables::Totals;
 // Of memory, besides texts and rows.
 constexpr std::size_t kEventCost = 1024;
 constexpr std::size_t kSeriesCost = 1200;
-constexpr std::size_t kMinuteCost = 128;
 constexpr std::size_t kKeyCost = 128;
 
 Totals difference(const Totals& a, const Totals& b) {
-  return {a.hits - b.hits,
-          a.dropped - b.dropped,
-          {a.unpaired.starts - b.unpaired.starts, a.unpaired.ends - b.unpaired.ends,
-           a.unpaired.lost - b.unpaired.lost}};
+  return {
+      a.hits - b.hits,
+      a.dropped - b.dropped,
+      {a.unpaired.starts - b.unpaired.starts, a.unpaired.ends - b.unpaired.ends, a.unpaired.lost - b.unpaired.lost}};
 }
 
 Totals sum(const Totals& a, const Totals& b) { return difference(a, difference({}, b)); }
@@ -49,20 +48,49 @@ Result<std::uint32_t> MemoryHistory::Event::place_of(std::string_view key, Host&
   return place;
 }
 
-void MemoryHistory::Event::add(std::vector<std::uint64_t>& to, std::uint32_t place, const std::uint64_t* row) const {
-  if (to.size() < (place + 1) * width) to.resize((place + 1) * width);
-  std::uint64_t* const sums = &to[place * width];
-  sums[0] += row[0];
+void MemoryHistory::Event::add(std::uint64_t* to, const std::uint64_t* row) const {
+  const bool is_first = to[0] == 0;
+  to[0] += row[0];
   for (std::size_t i = 1; i < width; ++i) {
     const ipc::HistogramValue& value = shape.values[i - 1];
     if (!value.is_kept) {
-      sums[i] += row[i];
-    } else if (sums[0] == row[0] ||
-               (value.is_signed ? static_cast<std::int64_t>(sums[i]) < static_cast<std::int64_t>(row[i])
-                                : sums[i] < row[i])) {
-      sums[i] = row[i];
+      to[i] += row[i];
+    } else if (is_first || (value.is_signed ? static_cast<std::int64_t>(to[i]) < static_cast<std::int64_t>(row[i])
+                                            : to[i] < row[i])) {
+      to[i] = row[i];
     }
   }
+}
+
+std::string MemoryHistory::Event::merged(const std::string& a, const std::string& b) const {
+  std::vector<std::uint64_t> a_row, b_row;
+  PlacedRows::Cursor in_a(a, width, a_row), in_b(b, width, b_row);
+  PlacedRows all;
+  bool has_a = in_a.next(), has_b = in_b.next();
+  while (has_a || has_b) {
+    const bool takes_a = has_a && (!has_b || in_a.place() <= in_b.place());
+    const bool takes_b = has_b && (!has_a || in_b.place() <= in_a.place());
+    if (takes_a && takes_b) add(a_row.data(), b_row.data());
+    all.add(takes_a ? in_a.place() : in_b.place(), takes_a ? a_row.data() : b_row.data(), width);
+    if (takes_a) has_a = in_a.next();
+    if (takes_b) has_b = in_b.next();
+  }
+  return all.take();
+}
+
+void MemoryHistory::Event::add(Total& total, const std::string& rows) {
+  std::string added = rows;
+  for (; !total.rows.empty() && total.rows.back().size() <= 2 * added.size(); total.rows.pop_back()) {
+    added = merged(total.rows.back(), added);
+  }
+  total.rows.push_back(std::move(added));
+}
+
+std::size_t MemoryHistory::Total::bytes() const {
+  constexpr std::size_t kMinuteCost = 128, kStringCost = 48;
+  std::size_t bytes = kMinuteCost;
+  for (const std::string& some : rows) bytes += kStringCost + some.size();
+  return bytes;
 }
 
 MemoryHistory::MemoryHistory(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -116,6 +144,7 @@ Result<MemoryHistory::Event*> MemoryHistory::event_of(const Frame& head, std::st
     if (event.owner != nullptr && event.owner != &host) {
       event.owner->bytes -= event.cost;
       event.owner = nullptr;
+      for (auto& [minute, total] : event.minutes) charge(event, total);
     }
     return &event;
   }
@@ -226,22 +255,25 @@ void MemoryHistory::keep(Event& event, Series& series, Change change) {
     return;
   }
   series.changes.push_back(std::move(change));
-  add_to_total(event, series, series.changes.back());
+  add_to_total(event, series.changes.back());
+}
+
+void MemoryHistory::add_to_total(Event& event, const Change& change) {
+  Total& total = event.minutes[change.minute];
+  total.totals = sum(total.totals, change.totals);
+  event.add(total, change.rows);
+  charge(event, total);
 }
 
 // The sum is nobody's: who counts first in a minute would have the room of all. But of an event that one host alone has
 // it is that one's.
-void MemoryHistory::add_to_total(Event& event, Series& series, Change& change) {
-  const auto [at, is_new] = event.minutes.try_emplace(change.minute);
-  Event::Total& total = at->second;
-  const std::size_t room = total.rows.capacity();
-  total.totals = sum(total.totals, change.totals);
-  PlacedRows::for_each(change.rows, event.width, event.numbers,
-                       [&](std::uint32_t place, const std::uint64_t* row) { event.add(total.rows, place, row); });
-  change.total_bytes = (is_new ? kMinuteCost : 0) + (total.rows.capacity() - room) * sizeof(std::uint64_t);
-  change.is_of_one = event.owner != nullptr;
-  bytes_ += change.total_bytes;
-  if (change.is_of_one) series.host->bytes += change.total_bytes;
+void MemoryHistory::charge(const Event& event, Total& total) {
+  if (total.owner != nullptr) total.owner->bytes -= total.cost;
+  bytes_ -= total.cost;
+  total.owner = event.owner;
+  total.cost = total.bytes();
+  bytes_ += total.cost;
+  if (total.owner != nullptr) total.owner->bytes += total.cost;
 }
 
 }  // namespace landtrace::fleet

@@ -46,6 +46,7 @@ class MemoryHistory {
   struct Identity;
   struct Change;
   struct Series;
+  struct Total;
   struct Event;
   class GroupSums;
   using Minute = std::uint64_t;  // since 1970
@@ -62,7 +63,7 @@ class MemoryHistory {
   static Result<Rows> rows_of(Event& event, Host& host, std::string_view frame);
   static Change change_of(Event& event, const Series& series, const Rows& rows);
   void keep(Event& event, Series& series, Change change);
-  void add_to_total(Event& event, Series& series, Change& change);
+  void add_to_total(Event& event, const Change& change);
 
   // Of an order, an event of it, and the bytes of its histogram's keys and values.
   struct Name {
@@ -81,17 +82,28 @@ class MemoryHistory {
     Minute newest = 0;
   };
 
+  struct Taking {
+    std::vector<Taken> events;
+    std::size_t standing = 0;
+    std::map<Minute, std::size_t> minutes;  // what goes with each
+
+    [[nodiscard]] Minute last_for(std::size_t wanted, Minute now) const;
+  };
+
   Host& host_of(const std::string& name);
   // So many bytes more, that are this host's alone; fewer: as their negative.
   void charge(Host& host, std::size_t bytes);
+  // What the sum takes now, to who has the event.
+  void charge(const Event& event, Total& total);
   void make_room();
-  // `of`: what is this host's; nullptr: of all hosts. False, of these: there is less than before of nothing.
-  bool drop_some(Host* of);
-  std::vector<Taken> what_is_taken(const Host* of, Minute& oldest);
+  // So many bytes, or more or fewer. `of`: what is this host's; nullptr: of all hosts. False, of these: there is less
+  // than before of nothing.
+  bool drop_some(Host* of, std::size_t wanted);
+  Taking what_is_taken(const Host* of);
   void leave_out(const Taken& event, Host* of);
+  void limit_left_out(Host* of);
   bool drop(Event& event, Minute minute, const Host* of);
-  void forget(const Series& series, const Change& change);
-  void forget_total(const Series& series, const Change& change);
+  void forget_minutes(Event& event, Minute first, Minute last);
   void add_up(Event& event, Minute first, Minute last);
   bool drop_keys(Event& event, bool are_all);
   void forget_empty();
@@ -103,8 +115,7 @@ class MemoryHistory {
   static void tell_order(const Events& events, History& history);
   static Events::value_type most_of(const Events& events);
   static Result<void> answer_all(Event& event, const HistoryQuestion& question, SlotTables& tables, History& history);
-  static Result<void> answer_some(Event& event, const HistoryQuestion& question, SlotTables& tables,
-                                  History& history);
+  static Result<void> answer_some(Event& event, const HistoryQuestion& question, SlotTables& tables, History& history);
   static bool adds_first(const Series& series, const Identity& identity, const Period& period, History& history);
 
   const std::size_t most_bytes_;

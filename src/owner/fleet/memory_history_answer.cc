@@ -8,51 +8,65 @@
 
 namespace landtrace::fleet {
 
-// Sums of one group of hosts, by slot and place.
+// Sums of one group of hosts: one slot after the other, as all of them by place could be large.
 class MemoryHistory::GroupSums {
  public:
-  GroupSums(Event& event, SlotTables& tables, const Period& period)
-      : event_(event), tables_(tables), period_(period), rows_(period.slots()) {}
+  GroupSums(Event& event, SlotTables& tables, const Period& period) : event_(event), tables_(tables), period_(period) {}
 
-  // 0: it is not in the period.
-  [[nodiscard]] std::uint32_t slot_of(Minute minute) const {
-    const std::uint32_t slot = period_.slot_of(minute * kResolution_ns);
-    return slot > period_.slots() ? 0 : slot;
-  }
   void add(const Change& change) {
-    const std::uint32_t slot = slot_of(change.minute);
-    if (slot == 0) return;
-    tables_.add(slot, change.totals);
-    PlacedRows::for_each(change.rows, event_.width, event_.numbers, [&](std::uint32_t place, const std::uint64_t* row) {
-      event_.add(rows_[slot - 1], place, row);
-    });
+    if (has_slot(change.minute, change.totals)) rows_.emplace_back(slot_of(change.minute), &change.rows);
   }
-  void add(Minute minute, const Event::Total& total) {
-    const std::uint32_t slot = slot_of(minute);
-    if (slot == 0) return;
-    tables_.add(slot, total.totals);
-    for (std::size_t at = 0; at < total.rows.size(); at += event_.width) {
-      if (total.rows[at] == 0) continue;
-      event_.add(rows_[slot - 1], static_cast<std::uint32_t>(at / event_.width), &total.rows[at]);
-    }
+  void add(Minute minute, const Total& total) {
+    if (!has_slot(minute, total.totals)) return;
+    for (const std::string& rows : total.rows) rows_.emplace_back(slot_of(minute), &rows);
   }
   Result<void> finish(std::uint32_t group) {
-    for (std::uint32_t slot = 1; slot <= rows_.size(); ++slot) {
-      const std::vector<std::uint64_t>& rows = rows_[slot - 1];
-      for (std::size_t at = 0; at < rows.size(); at += event_.width) {
-        if (rows[at] == 0) continue;
-        const Event::Key& key = event_.keys[at / event_.width];
-        LT_CHECK(tables_.add(slot, group, {key.text, key.step, rows[at], {&rows[at] + 1, event_.width - 1}}));
-      }
+    std::ranges::stable_sort(rows_, {}, [](const auto& one) { return one.first; });
+    for (auto at = rows_.begin(); at != rows_.end();) {
+      const std::uint32_t slot = at->first;
+      std::vector<std::uint32_t> places;
+      for (; at != rows_.end() && at->first == slot; ++at) add_up(*at->second, places);
+      LT_CHECK(tell(slot, group, places));
     }
     return {};
   }
 
  private:
+  // 0: it is not in the period.
+  [[nodiscard]] std::uint32_t slot_of(Minute minute) const {
+    const std::uint32_t slot = period_.slot_of(minute * kResolution_ns);
+    return slot > period_.slots() ? 0 : slot;
+  }
+  bool has_slot(Minute minute, const SlotTables::Totals& totals) {
+    const std::uint32_t slot = slot_of(minute);
+    if (slot != 0) tables_.add(slot, totals);
+    return slot != 0;
+  }
+  // In the event's scratch. `places`: those that have something.
+  void add_up(const std::string& rows, std::vector<std::uint32_t>& places) {
+    PlacedRows::for_each(rows, event_.width, event_.numbers, [&](std::uint32_t place, const std::uint64_t* row) {
+      std::uint64_t* const sums = &event_.scratch[place * event_.width];
+      if (sums[0] == 0) places.push_back(place);
+      event_.add(sums, row);
+    });
+  }
+  Result<void> tell(std::uint32_t slot, std::uint32_t group, std::vector<std::uint32_t>& places) {
+    Result<void> told;
+    std::ranges::sort(places);
+    for (const std::uint32_t place : places) {
+      std::uint64_t* const sums = &event_.scratch[place * event_.width];
+      const Event::Key& key = event_.keys[place];
+      if (told && sums[0] != 0)
+        told = tables_.add(slot, group, {key.text, key.step, sums[0], {sums + 1, event_.width - 1}});
+      std::fill_n(sums, event_.width, 0);
+    }
+    return told;
+  }
+
   Event& event_;
   SlotTables& tables_;
   const Period& period_;
-  std::vector<std::vector<std::uint64_t>> rows_;
+  std::vector<std::pair<std::uint32_t, const std::string*>> rows_;  // by slot
 };
 
 Result<void> MemoryHistory::answer_all(Event& event, const HistoryQuestion& question, SlotTables& tables,

@@ -23,17 +23,34 @@ class PlacedRows {
   // Without the room that it grew by: that is not counted.
   [[nodiscard]] std::string take() { return std::string(std::string_view(bytes_)); }
 
+  // One row after the other.
+  class Cursor {
+   public:
+    Cursor(const std::string& rows, std::size_t width, std::vector<std::uint64_t>& numbers)
+        : at_(rows.data()), end_(at_ + rows.size()), numbers_(numbers) {
+      numbers_.resize(width);
+    }
+    // False: that was the last one.
+    bool next() {
+      if (at_ == end_) return false;
+      place_ += static_cast<std::uint32_t>(PlacedRows::next(at_));
+      for (std::uint64_t& number : numbers_) number = PlacedRows::next(at_);
+      return true;
+    }
+    [[nodiscard]] std::uint32_t place() const { return place_; }
+
+   private:
+    const char* at_;
+    const char* const end_;
+    std::uint32_t place_ = 0;
+    std::vector<std::uint64_t>& numbers_;
+  };
+
   // `take` is given each place and the row's numbers, which are kept in `numbers`.
   template <typename Take>
   static void for_each(const std::string& rows, std::size_t width, std::vector<std::uint64_t>& numbers,
                        const Take& take) {
-    numbers.resize(width);
-    std::uint32_t place = 0;
-    for (const char* at = rows.data(); at != rows.data() + rows.size();) {
-      place += static_cast<std::uint32_t>(next(at));
-      for (std::size_t i = 0; i < width; ++i) numbers[i] = next(at);
-      take(place, numbers.data());
-    }
+    for (Cursor cursor(rows, width, numbers); cursor.next();) take(cursor.place(), numbers.data());
   }
 
  private:
@@ -77,8 +94,6 @@ struct MemoryHistory::Change {
   Minute minute = 0;
   SlotTables::Totals totals;
   std::string rows;
-  std::size_t total_bytes = 0;  // by which the minute's sum of all hosts became larger
-  bool is_of_one = false;       // these count as its host's
 
   [[nodiscard]] std::size_t bytes() const { return sizeof *this + rows.size(); }
 };
@@ -102,15 +117,22 @@ struct MemoryHistory::Series {
 
   // What no minute has.
   [[nodiscard]] std::size_t standing() const { return cost + labels.size() + newest.size() + rows.size(); }
-  [[nodiscard]] Minute oldest() const { return changes.empty() ? minute : changes.front().minute; }
+};
+
+// Of one minute. Its rows stand in several strings, each less than half as long as the one before it, so that each row
+// is moved a few times only. Together they take no more than those that were added: who adds little cannot make them
+// large.
+struct MemoryHistory::Total {
+  SlotTables::Totals totals;
+  std::vector<std::string> rows;
+  std::size_t cost = 0;
+  Host* owner = nullptr;  // whose it counts as: the event's
+
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 // Rows of numbers: hits and values, as wide as the event's.
 struct MemoryHistory::Event {
-  struct Total {
-    SlotTables::Totals totals;
-    std::vector<std::uint64_t> rows;  // by place
-  };
   struct Key {
     std::string text;
     std::uint64_t step = 0;
@@ -139,7 +161,10 @@ struct MemoryHistory::Event {
   std::vector<std::uint64_t> numbers;
 
   Result<std::uint32_t> place_of(std::string_view key, Host& host);
-  void add(std::vector<std::uint64_t>& to, std::uint32_t place, const std::uint64_t* row) const;
+  // A row to another one of the same key, which has no hits as long as there is none.
+  void add(std::uint64_t* to, const std::uint64_t* row) const;
+  void add(Total& total, const std::string& rows);
+  [[nodiscard]] std::string merged(const std::string& a, const std::string& b) const;
 };
 
 }  // namespace landtrace::fleet

@@ -1,6 +1,8 @@
 // What a collector's memory takes, and what goes where there is no more of it.
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <unordered_map>
 
 #include "fleet/memory_history_event.hpp"
 
@@ -29,12 +31,17 @@ void MemoryHistory::charge(Host& host, std::size_t bytes) {
   host.bytes += bytes;
 }
 
+// What there is too much is looked for in all that there is: so more of it goes than has to, and the next look is far.
 void MemoryHistory::make_room() {
+  const std::size_t share = most_bytes_ / 4, spare = most_bytes_ / 16;
   while (bytes_ > most_bytes_) {
     const std::size_t before = bytes_;
     const auto heaviest = std::ranges::max_element(hosts_, {}, [](const auto& one) { return one.second.bytes; });
-    const bool is_heavy = heaviest != hosts_.end() && heaviest->second.bytes > most_bytes_ / 4;
-    const bool has_less = (is_heavy && drop_some(&heaviest->second)) || drop_some(nullptr);
+    const bool is_heavy = heaviest != hosts_.end() && heaviest->second.bytes > share;
+    const std::size_t wanted = before - most_bytes_ + spare;
+    const bool has_less =
+        (is_heavy && drop_some(&heaviest->second, std::min(wanted, heaviest->second.bytes - share + spare))) ||
+        drop_some(nullptr, wanted);
     forget_empty();
     if (!has_less && !forget_names()) return;
     // What is left may have been added up anew, and take more.
@@ -42,37 +49,56 @@ void MemoryHistory::make_room() {
   }
 }
 
-// The oldest minute. Where that would free too little, or be what is counted now, the event that takes most.
-bool MemoryHistory::drop_some(Host* of) {
-  Minute oldest = ~0ull;
-  std::vector<Taken> events = what_is_taken(of, oldest);
-  std::size_t standing = 0;
-  for (const Taken& one : events) standing += one.standing;
-  const bool is_too_much = standing / 3 > (of != nullptr ? of->bytes : most_bytes_) / 4;
-  const bool is_whole = !events.empty() && (is_too_much || oldest >= now_);
-  if (is_whole) {
-    const auto most =
-        std::ranges::max_element(events, {}, [&](const Taken& one) { return is_too_much ? one.standing : one.all; });
-    leave_out(*most, of);
-    events = {*most};
-  } else if (!events.empty()) {
+// The oldest minutes. Where these would free too little, or be what is counted now, events that take most.
+bool MemoryHistory::drop_some(Host* of, std::size_t wanted) {
+  Taking taking = what_is_taken(of);
+  const std::size_t most_standing = (of != nullptr ? of->bytes : most_bytes_) / 4;
+  const bool is_too_much = taking.standing / 3 > most_standing;
+  const bool is_new = taking.minutes.empty() || taking.minutes.begin()->first >= now_;
+  Minute last = ~0ull;
+  if (is_too_much || is_new) {
+    const auto size_of = [&](const Taken& one) { return is_too_much ? one.standing : one.all; };
+    std::ranges::sort(taking.events, std::ranges::greater(), size_of);
+    std::size_t count = 0, freed = 0;
+    for (bool is_enough = false; count < taking.events.size() && !is_enough; ++count) {
+      const Taken& one = taking.events[count];
+      leave_out(one, of);
+      freed += one.all;
+      taking.standing -= one.standing;
+      is_enough = freed >= wanted || (!is_new && taking.standing / 3 <= most_standing);
+    }
+    taking.events.resize(count);
+    limit_left_out(of);
+  } else if (!taking.events.empty()) {
+    last = taking.last_for(wanted, now_);
     Minute& reach = of != nullptr ? of->reaches : reaches_;
-    reach = std::max(reach, oldest + 1);
+    reach = std::max(reach, last + 1);
   }
   bool has_less = false;
-  for (const Taken& one : events) {
+  for (const Taken& one : taking.events) {
     Event& event = *one.event->second;
     const std::size_t series = event.series.size();
-    has_less = drop(event, is_whole ? ~0ull : oldest, of) || has_less;
+    has_less = drop(event, last, of) || has_less;
     const bool may_have_unused = of != nullptr || event.series.size() < series;
     if (may_have_unused) has_less = drop_keys(event, of != nullptr) || has_less;
   }
   return has_less;
 }
 
+// The first minute up to which so much goes, or the one before `now`.
+MemoryHistory::Minute MemoryHistory::Taking::last_for(std::size_t wanted, Minute now) const {
+  std::size_t freed = 0;
+  for (const auto& [minute, bytes] : minutes) {
+    freed += bytes;
+    if (freed >= wanted || minute + 1 >= now) return std::min(minute, now - 1);
+  }
+  return now - 1;
+}
+
 // Of a host that has no histograms any more there may be keys.
-std::vector<MemoryHistory::Taken> MemoryHistory::what_is_taken(const Host* of, Minute& oldest) {
-  std::vector<Taken> all;
+MemoryHistory::Taking MemoryHistory::what_is_taken(const Host* of) {
+  Taking taking;
+  std::unordered_map<Minute, std::size_t> minutes;
   for (auto at = events_.begin(); at != events_.end(); ++at) {
     const Event& event = *at->second;
     Taken taken{at, 0, 0, 0};
@@ -82,27 +108,34 @@ std::vector<MemoryHistory::Taken> MemoryHistory::what_is_taken(const Host* of, M
       taken.standing = event.owner == of ? event.cost : 0;
       for (const Event::Key& key : event.keys) taken.standing += key.owner == of ? key.cost : 0;
     }
+    const auto add = [&](Minute minute, std::size_t bytes) {
+      taken.all += bytes;
+      minutes[minute] += bytes;
+    };
     for (const auto& [minute, total] : event.minutes) {
-      if (of == nullptr) taken.all += total.rows.capacity() * sizeof(std::uint64_t);
+      if (of == nullptr || total.owner == of) add(minute, total.cost);
     }
+    std::size_t standing = 0;
     for (const auto& [identity, series] : event.series) {
       if (of != nullptr && series.host != of) continue;
-      taken.standing += series.standing();
-      for (const Change& change : series.changes) taken.all += change.bytes();
-      if (series.first) taken.all += series.first->bytes();
-      oldest = std::min(oldest, series.oldest());
+      standing += series.standing();
+      add(series.minute, series.standing());
+      for (const Change& change : series.changes) add(change.minute, change.bytes());
+      if (series.first) add(series.first->minute, series.first->bytes());
       taken.newest = std::max(taken.newest, series.minute);
     }
     taken.all += taken.standing;
-    if (taken.all > 0) all.push_back(taken);
+    taken.standing += standing;
+    taking.standing += taken.standing;
+    if (taken.all > 0) taking.events.push_back(taken);
   }
-  return all;
+  taking.minutes.insert(minutes.begin(), minutes.end());
+  return taking;
 }
 
 void MemoryHistory::leave_out(const Taken& event, Host* of) {
   const std::string& order = event.event->first.order;
   auto& orders = of != nullptr ? of->left_out : left_out_;
-  Minute& reaches = of != nullptr ? of->reaches : reaches_;
   const auto [at, is_new] = orders.try_emplace(order);
   at->second = std::max(at->second, std::min(event.newest, now_) + 1);
   const std::size_t cost = kLeftOutCost + order.size();
@@ -112,9 +145,17 @@ void MemoryHistory::leave_out(const Taken& event, Host* of) {
   } else if (is_new) {
     bytes_ += cost;
   }
+}
+
+void MemoryHistory::limit_left_out(Host* of) {
+  const auto& orders = of != nullptr ? of->left_out : left_out_;
+  Minute& reaches = of != nullptr ? of->reaches : reaches_;
   if (orders.size() <= kMostLeftOut) return;
-  const auto first = std::ranges::min_element(orders, {}, [](const auto& one) { return one.second; });
-  reaches = std::max(reaches, std::min(first->second, now_));
+  std::vector<Minute> all;
+  for (const auto& [order, reach] : orders) all.push_back(reach);
+  const auto last = all.end() - kMostLeftOut - 1;
+  std::ranges::nth_element(all, last);
+  reaches = std::max(reaches, std::min(*last, now_));
 }
 
 bool MemoryHistory::drop(Event& event, Minute minute, const Host* of) {
@@ -128,10 +169,10 @@ bool MemoryHistory::drop(Event& event, Minute minute, const Host* of) {
     }
     for (; !series.changes.empty() && series.changes.front().minute <= minute; series.changes.pop_front()) {
       first = std::min(first, series.changes.front().minute);
-      forget(series, series.changes.front());
+      charge(*series.host, 0 - series.changes.front().bytes());
     }
     if (series.first && series.first->minute <= minute) {
-      forget(series, *series.first);
+      charge(*series.host, 0 - series.first->bytes());
       series.first.reset();
       has_less = true;
     }
@@ -144,32 +185,29 @@ bool MemoryHistory::drop(Event& event, Minute minute, const Host* of) {
     has_less = true;
   }
   if (of == nullptr) {
-    event.minutes.erase(event.minutes.begin(), event.minutes.upper_bound(minute));
+    forget_minutes(event, 0, minute);
   } else if (first != ~0ull) {
     add_up(event, first, minute);
   }
   return has_less || first != ~0ull;
 }
 
-void MemoryHistory::forget(const Series& series, const Change& change) {
-  charge(*series.host, 0 - change.bytes());
-  forget_total(series, change);
-}
-
-void MemoryHistory::forget_total(const Series& series, const Change& change) {
-  bytes_ -= change.total_bytes;
-  if (change.is_of_one) series.host->bytes -= change.total_bytes;
+void MemoryHistory::forget_minutes(Event& event, Minute first, Minute last) {
+  const auto begin = event.minutes.lower_bound(first);
+  const auto end = event.minutes.upper_bound(last);
+  for (auto at = begin; at != end; ++at) {
+    bytes_ -= at->second.cost;
+    if (at->second.owner != nullptr) at->second.owner->bytes -= at->second.cost;
+  }
+  event.minutes.erase(begin, end);
 }
 
 // Anew, from what its histograms counted.
 void MemoryHistory::add_up(Event& event, Minute first, Minute last) {
-  event.minutes.erase(event.minutes.lower_bound(first), event.minutes.upper_bound(last));
+  forget_minutes(event, first, last);
   for (auto& [identity, series] : event.series) {
     const auto begin = std::ranges::lower_bound(series.changes, first, {}, &Change::minute);
-    for (auto at = begin; at != series.changes.end() && at->minute <= last; ++at) {
-      forget_total(series, *at);
-      add_to_total(event, series, *at);
-    }
+    for (auto at = begin; at != series.changes.end() && at->minute <= last; ++at) add_to_total(event, *at);
   }
 }
 
@@ -229,6 +267,7 @@ void MemoryHistory::forget_empty() {
   std::erase_if(events_, [&](const auto& one) {
     Event& event = *one.second;
     if (!event.series.empty()) return false;
+    forget_minutes(event, 0, ~0ull);
     bytes_ -= event.cost + event.key_bytes;
     if (event.owner != nullptr) event.owner->bytes -= event.cost;
     for (const Event::Key& key : event.keys) {

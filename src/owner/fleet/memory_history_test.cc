@@ -480,6 +480,56 @@ TEST(MemoryHistoryTest, AHostThatTakesTheRoomOfOthersLosesItsOwn) {
   EXPECT_GT(history->dropped_bytes, 0u);
 }
 
+// Of many keys that others have too, the last one: a minute's sum of all hosts has room for what was counted alone.
+TEST(MemoryHistoryTest, FewCountsOfAKeyThatIsFarBehindTakeLittle) {
+  constexpr std::size_t kLittle = 400'000;
+  constexpr std::uint64_t kMinutes = 60;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  std::vector<Host> hosts = some_hosts(2, kBegin);
+  for (int k = 0; k < 500; ++k) {
+    for (Host& host : hosts) host.count(std::to_string(k), 64, 1);
+  }
+  for (std::uint64_t i = 0; i < kMinutes; ++i) {
+    const std::uint64_t now = kBegin + i * kMinute;
+    for (Host& host : hosts) add_at(memory, host.count("499", 64, 1).at(now), now);
+  }
+  HistoryQuestion question = ask(kBegin, kBegin + kMinutes * kMinute, kMinute);
+  for (const std::vector<std::string>& per : {std::vector<std::string>(), {"zone"}}) {
+    question.per = per;
+    std::vector<std::uint64_t> wanted(kMinutes, 2);
+    wanted[0] += 1000;
+    EXPECT_EQ(hits(memory, question), wanted);
+  }
+  const auto history = memory.answer(question);
+  EXPECT_EQ(history->reaches_ns, 0u);
+  EXPECT_EQ(history->dropped_bytes, 0u);
+}
+
+// To find what is to go all is looked at.
+TEST(MemoryHistoryTest, WhereThereIsNoRoomNotEachFrameIsAReasonToLook) {
+  constexpr std::size_t kLittle = 1'000'000;
+  constexpr std::uint64_t kFrames = 800;
+  constexpr std::size_t kLeastCost = 2000;  // of a frame
+  for (const bool is_of_many : {false, true}) {
+    MemoryHistory memory(kLittle);
+    memory.look_at(1'000'000);
+    const std::uint64_t now = kBegin + 2 * kFrames * kMinute;
+    std::uint64_t drops = 0;
+    for (std::uint64_t i = 0; i < kFrames; ++i) {
+      // Each of a minute of its own, before all others; of one host, or of many, none of which has much.
+      Host host(is_of_many ? "h" + std::to_string(i % 100) : "h", kBegin + i);
+      for (int k = 0; k < 120; ++k) host.count(std::to_string(k), 64, 1u << 30);
+      const std::size_t before = memory.bytes();
+      add_at(memory, host.at(now - i * kMinute), now);
+      ASSERT_LE(memory.bytes(), kLittle);
+      drops += memory.bytes() < before + kLeastCost ? 1 : 0;
+    }
+    EXPECT_GT(drops, 0u);
+    EXPECT_LT(drops, kFrames / 10);
+  }
+}
+
 TEST(MemoryHistoryTest, AnOrderThatTakesTheRoomOfOthersIsLeftOut) {
   constexpr std::size_t kLittle = 400'000;
   constexpr std::uint64_t kMinutes = 10;
