@@ -101,7 +101,7 @@ std::uint64_t RecordRing::end_of(std::uint64_t position, std::uint64_t limit) co
 }
 
 // What is in memory that nobody has written to may look like a record. A row of them does not, up to where one ends for
-// sure. From the end on, each place once: it is the owner who looks, maybe at memory that somebody has prepared for that.
+// sure. From the end on, each place once: it is the owner who looks, maybe at memory that was prepared for that.
 std::uint64_t RecordRing::first_record(const Stuck& stuck) const {
   constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20;
   const std::uint64_t begin = stuck.end - stuck.at > kMostBytes ? stuck.end - kMostBytes : stuck.at + 8;

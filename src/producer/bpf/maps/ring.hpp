@@ -126,7 +126,7 @@ class RecordRing {
   static std::uint32_t check_of(std::uint64_t position) { return static_cast<std::uint32_t>(position >> 3); }
   // Where the record there ends; 0: it is not complete, nor held.
   [[nodiscard]] std::uint64_t end_of(std::uint64_t position, std::uint64_t limit) const;
-  // Behind the stuck place, where the first one begins from which one record follows the other up to the end; else that.
+  // Behind the stuck place, where the first one begins from which records follow each other up to the end; else that.
   [[nodiscard]] std::uint64_t first_record(const Stuck& stuck) const;
 
   std::byte* base_;
