@@ -52,11 +52,13 @@ def free_port():
 class NatsClient:
     """As much of the protocol as it takes to hear what is sent, and to send it again."""
 
-    def __init__(self, port):
+    def __init__(self, port, user=None, password=None):
+        self.refused = []
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=support.TIMEOUT_S)
         self.file = self.socket.makefile("rwb")
         self.file.readline()  # INFO
-        self.say(b'CONNECT {"verbose":false,"pedantic":false}')
+        options = {"verbose": False, "pedantic": False} | ({"user": user, "pass": password} if user else {})
+        self.say(b"CONNECT " + json.dumps(options).encode())
         self.ping()
 
     def say(self, line, payload=None):
@@ -75,6 +77,8 @@ class NatsClient:
                 words = line.split()
                 heard.append((words[1], self.file.read(int(words[-1]))))
                 self.file.read(2)
+            if line.startswith(b"-ERR"):
+                self.refused.append(line)
             assert line, "the server has gone"
 
     def subscribe(self, subject):

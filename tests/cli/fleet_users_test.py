@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, skip_without_nats
+from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
 from support import LANDTRACED
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
@@ -21,7 +21,7 @@ ASKER = """
         "$JS.API.CONSUMER.INFO.KV_landtrace_orders.>", "$JS.API.CONSUMER.DELETE.KV_landtrace_orders.>", "$JS.FC.>"
       ]
     }
-    subscribe: { allow: ["_INBOX.>"] }
+    subscribe: { allow: ["_INBOX.asker.>"] }
   }
 """
 
@@ -104,6 +104,25 @@ class Users(FleetCase):
             status, _, err = self.landtrace("fleet", "snapshot", "-o", file, "--fleet", self.url_of(user, user + "-secret"))
             self.assertEqual(status, 1, err)
             self.assertNotIn("secret", err)
+
+    def test_a_host_hears_nothing_that_others_are_sent(self):
+        host = Host(self, "web-1")
+        self.order("enable", "job")
+        host.emit(30)
+        spy = NatsClient(self.port, "host", "host-secret")
+        self.addCleanup(spy.close)
+        spy.say(b"SUB _INBOX.> 1")
+        spy.say(b"SUB _INBOX.operator.> 2")
+        spy.say(b"SUB _INBOX.host.> 3")
+        self.assertEqual(spy.ping(), [])
+        self.assertEqual(len(spy.refused), 2, spy.refused)
+        status, out, err = self.landtrace("fleet", "snapshot", "--json", "-o", os.path.join(self.folder, "fleet.dat"))
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(json.loads(out)["hosts"][0]["events"], 30)
+        self.hosts()
+        # Orders come under the subjects that they have in the bucket.
+        for_hosts = (b"_INBOX.host.", b"$KV.landtrace_orders.")
+        self.assertEqual([subject for subject, _ in spy.ping() if not subject.startswith(for_hosts)], [])
 
     def test_a_wrong_password_is_said(self):
         status, _, err = self.landtrace("fleet", "hosts", "--fleet", self.url_of("operator", "wrong"))

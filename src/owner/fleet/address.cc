@@ -63,6 +63,17 @@ std::string without_users(const std::string& list) {
   return shown;
 }
 
+std::string user_of(const std::string& list) {
+  const auto servers = servers_of(list);
+  if (!servers) return {};
+  const std::string& first = servers->front();
+  const std::size_t at = first.rfind('@');
+  if (at == std::string::npos) return {};
+  const std::size_t begin = first.find("://") + 3;
+  const std::size_t colon = first.find(':', begin);
+  return colon < at ? first.substr(begin, colon - begin) : std::string();
+}
+
 std::string json_of(const Address& address) { return address_json(address).dump(); }
 
 std::string json_of(const AgentOptions& options) {

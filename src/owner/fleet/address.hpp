@@ -28,6 +28,8 @@ Result<std::vector<std::string>> servers_of(const std::string& list);
 
 // The list as it may be shown: without users and passwords.
 std::string without_users(const std::string& list);
+// Of the list's first server; "" where there is none with a password: what stands there alone is a token.
+std::string user_of(const std::string& list);
 
 // What a host's agent is told.
 struct AgentOptions {

@@ -55,5 +55,14 @@ TEST(AddressTest, IsReadAsItWasWritten) {
   EXPECT_FALSE(agent_options_of("{"));
 }
 
+TEST(AddressTest, AUserIsWhatHasAPassword) {
+  EXPECT_EQ(user_of("nats://web-1:secret@a:4222,nats://other:x@b"), "web-1");
+  EXPECT_EQ(user_of("tls://web-1:se:cr@et@a"), "web-1");
+  EXPECT_EQ(user_of("web-1:secret@a"), "web-1");
+  EXPECT_EQ(user_of("nats://token@a:4222"), "");
+  EXPECT_EQ(user_of("nats://a:4222"), "");
+  EXPECT_EQ(user_of("http://u:p@a"), "");
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

@@ -52,6 +52,8 @@ std::string part_of_subject(std::string_view text) {
   return part.empty() ? "%" : part;
 }
 
+std::string inbox_of(const std::string& user) { return user.empty() ? "_INBOX" : "_INBOX." + part_of_subject(user); }
+
 std::string subject_of(const Status& status) { return host_subject(status.domain, status.host) + ".status"; }
 
 std::string subject_of(const Frame& frame) {

@@ -35,6 +35,10 @@ inline constexpr const char* kOrderSubjects = "$KV.landtrace_orders.>";
 // A text as one part of a subject: what cannot stand there is %XX.
 std::string part_of_subject(std::string_view text);
 
+// What the subjects of answers to this user begin with, so that others may be kept from hearing them: "_INBOX.web-1",
+// and "_INBOX" for "".
+std::string inbox_of(const std::string& user);
+
 std::string subject_of(const Status& status);
 std::string subject_of(const Frame& frame);
 // What was sent under a subject: who may send there is all that the transport checks, so a message that names another

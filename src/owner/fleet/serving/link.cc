@@ -32,15 +32,6 @@ std::uint64_t number_of(std::string_view subject) {
   return number;
 }
 
-Result<std::string> new_inbox() {
-  natsInbox* made = nullptr;
-  const natsStatus status = natsInbox_Create(&made);
-  if (status != NATS_OK) return nats_failure("a subject for answers", status);
-  std::string inbox = made;
-  natsInbox_Destroy(made);
-  return inbox;
-}
-
 }  // namespace
 
 Link::Link(Address address, std::string name, std::size_t most_bytes, std::function<void()> changed)
@@ -66,7 +57,7 @@ Link::~Link() {
 Result<void> Link::start(Rounds& rounds) {
   LT_TRY(Transport transport, Transport::keep_connecting(address_, name_));
   transport_.emplace(std::move(transport));
-  LT_TRY(replies_, new_inbox());
+  LT_TRY(replies_, transport_->new_inbox());
   LT_TRY(answers_, transport_->hear(replies_ + ".*", [arrivals = arrivals_](natsMsg* message) {
     arrivals->add(Arrivals::Answer{number_of(natsMsg_GetSubject(message)), Transport::is_stored(message)});
   }));

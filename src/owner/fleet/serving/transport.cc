@@ -76,6 +76,7 @@ Result<Options> Transport::options_of(const Address& address, const std::string&
   };
   then([&] { return natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())); });
   then([&] { return natsOptions_SetName(made, name_for_server(name).c_str()); });
+  then([&] { return natsOptions_SetCustomInboxPrefix(made, inbox_of(user_of(address.servers)).c_str()); });
   then([&] { return natsOptions_SetTimeout(made, kPatience_ms); });
   then([&] { return natsOptions_SetMaxReconnect(made, -1); });
   then([&] { return natsOptions_SetReconnectWait(made, kReconnectWait_ms); });
@@ -90,8 +91,9 @@ Result<Options> Transport::options_of(const Address& address, const std::string&
   return options;
 }
 
-Result<Transport> Transport::made(Connection connection, std::int64_t patience_ms) {
+Result<Transport> Transport::made(Connection connection, const Address& address, std::int64_t patience_ms) {
   Transport transport;
+  transport.inbox_ = inbox_of(user_of(address.servers));
   transport.connection_ = std::move(connection);
   jsOptions options;
   jsOptions_Init(&options);
@@ -108,7 +110,7 @@ Result<Transport> Transport::connect(const Address& address, const std::string& 
   natsConnection* connection = nullptr;
   const natsStatus status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK) return cannot_connect(address, status);
-  return made(Connection(connection), kCommandPatience_ms);
+  return made(Connection(connection), address, kCommandPatience_ms);
 }
 
 Result<Transport> Transport::keep_connecting(const Address& address, const std::string& name) {
@@ -121,7 +123,7 @@ Result<Transport> Transport::keep_connecting(const Address& address, const std::
   natsConnection* connection = nullptr;
   status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) return cannot_connect(address, status);
-  return made(Connection(connection), kPatience_ms);
+  return made(Connection(connection), address, kPatience_ms);
 }
 
 bool Transport::is_connected() const { return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED; }
@@ -228,6 +230,16 @@ Result<Subscription> Transport::hear(const std::string& subjects, Heard heard) {
   if (status != NATS_OK) return nats_failure(subjects, status);
   natsSubscription_SetOnCompleteCB(made, forget_heard, kept.release());
   return subscription;
+}
+
+// What libnats makes begins with the default prefix, whatever the connection's is.
+Result<std::string> Transport::new_inbox() const {
+  natsInbox* made = nullptr;
+  const natsStatus status = natsInbox_Create(&made);
+  const std::unique_ptr<natsInbox, Destroyer<natsInbox_Destroy>> inbox(made);
+  if (status != NATS_OK) return nats_failure("a subject for answers", status);
+  const std::string_view text(made);
+  return inbox_ + std::string(text.substr(text.rfind('.')));
 }
 
 Result<void> Transport::send(const std::string& subject, const std::string& reply, const std::string& bytes) {
@@ -386,14 +398,12 @@ Result<std::string> Transport::ask(const std::string& subject, const std::string
 
 Result<std::string> Transport::ask_for_long(const std::string& subject, const std::string& question,
                                             std::int64_t patience_ms) {
-  natsInbox* made_inbox = nullptr;
-  natsStatus status = natsInbox_Create(&made_inbox);
-  const std::unique_ptr<natsInbox, Destroyer<natsInbox_Destroy>> inbox(made_inbox);
+  LT_TRY(const std::string inbox, new_inbox());
   natsSubscription* made = nullptr;
-  if (status == NATS_OK) status = natsConnection_SubscribeSync(&made, connection_.get(), made_inbox);
+  natsStatus status = natsConnection_SubscribeSync(&made, connection_.get(), inbox.c_str());
   const Subscription answers(made);
   if (status == NATS_OK) {
-    status = natsConnection_PublishRequestString(connection_.get(), subject.c_str(), made_inbox, question.c_str());
+    status = natsConnection_PublishRequestString(connection_.get(), subject.c_str(), inbox.c_str(), question.c_str());
   }
   std::string answer;
   while (status == NATS_OK) {

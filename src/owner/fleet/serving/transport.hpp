@@ -59,6 +59,8 @@ class Transport {
   // EACCES: this user may not ask.
   Result<BucketState> bucket_state();
 
+  // A subject for answers, of this user.
+  [[nodiscard]] Result<std::string> new_inbox() const;
   // Sends it, and returns: the answer comes on `reply`, and is_stored() says what it means.
   Result<void> send(const std::string& subject, const std::string& reply, const std::string& bytes);
   static bool is_stored(const natsMsg* answer);
@@ -112,7 +114,7 @@ class Transport {
   Result<void> change_order(natsMsg* change, const std::string& what_failed);
   static void pass_to_heard(natsConnection* connection, natsSubscription* subscription, natsMsg* made, void* heard);
   static void forget_heard(void* heard);
-  static Result<Transport> made(Connection connection, std::int64_t patience_ms);
+  static Result<Transport> made(Connection connection, const Address& address, std::int64_t patience_ms);
   Result<void> prepare_stream(std::int64_t replicas);
   Result<void> add_stream(jsStreamConfig& config);
   Result<void> prepare_bucket(std::int64_t replicas);
@@ -126,6 +128,7 @@ class Transport {
   static constexpr std::int64_t kPatience_ms = 2000;
   static constexpr std::int64_t kCommandPatience_ms = 5000;
 
+  std::string inbox_;
   Connection connection_;
   JetStream stream_;
   Bucket bucket_;
