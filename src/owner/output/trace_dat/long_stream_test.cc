@@ -123,8 +123,8 @@ TEST_F(LongStreamTest, IsReadAndCompletedWhereItCouldNotTakeItsPlace) {
     fs::create_directory(path_ + ".partial");
     EXPECT_FALSE(writer.finish());
   }
-  fs::remove(path_ + ".partial");
   expect_all();
+  fs::remove(path_ + ".partial");
   ASSERT_EQ(message_of(complete_recording(path_)), "");
   expect_all();
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
