@@ -81,7 +81,8 @@ TEST(RosterTest, WhoIsAwayIsToldByTheClockHere) {
   Status status = status_of_host("a", 1, 0);
   status.interval_ms = 10'000;
   status.time_ns = 1'000'000 * kRosterSecond_ns;  // its clock is ahead
-  const Roster::Member* const member = roster.take(subject_of(status), json_of(status), {kRosterSecond_ns, 100 * kRosterSecond_ns});
+  const Roster::Member* const member =
+      roster.take(subject_of(status), json_of(status), {kRosterSecond_ns, 100 * kRosterSecond_ns});
   EXPECT_FALSE(member->is_away(130 * kRosterSecond_ns));
   EXPECT_TRUE(member->is_away(131 * kRosterSecond_ns));
   status.time_ns = 0;  // … and set back
@@ -98,10 +99,12 @@ TEST(RosterTest, WhatWaitedInTheStreamIsAsOldAsItsHostSays) {
   const auto say = [&](std::uint64_t wall_ns, std::uint64_t monotonic_ns) {
     return roster.take(subject_of(status), json_of(status), {wall_ns, monotonic_ns});
   };
-  EXPECT_EQ(say(status.time_ns + 40 * kRosterSecond_ns, 5 * kRosterSecond_ns)->age_ns(5 * kRosterSecond_ns), 40 * kRosterSecond_ns);
+  EXPECT_EQ(say(status.time_ns + 40 * kRosterSecond_ns, 5 * kRosterSecond_ns)->age_ns(5 * kRosterSecond_ns),
+            40 * kRosterSecond_ns);
   roster.begin_again();
   status.sequence = 7;
-  EXPECT_EQ(say(status.time_ns + 40 * kRosterSecond_ns, 500 * kRosterSecond_ns)->age_ns(500 * kRosterSecond_ns), 40 * kRosterSecond_ns);
+  EXPECT_EQ(say(status.time_ns + 40 * kRosterSecond_ns, 500 * kRosterSecond_ns)->age_ns(500 * kRosterSecond_ns),
+            40 * kRosterSecond_ns);
   roster.begin_again();
   EXPECT_EQ(say(status.time_ns + 50 * kRosterSecond_ns, 510 * kRosterSecond_ns), nullptr) << "the same again";
   ++status.sequence;

@@ -40,11 +40,12 @@ struct Begun {
   Contents contents;  // without regions: it has not
 };
 
-// Null where it is not there. One that cannot be opened (another user's, or no descriptor is left) may have events.
+// Null where it is not there, or is no file. One that cannot be opened (another user's, or no descriptor is left) may
+// have events.
 Result<std::shared_ptr<InputFile>> open_if_there(const std::string& path) {
   auto file = InputFile::open(path);
   if (file) return std::make_shared<InputFile>(*std::move(file));
-  if (file.error().code == ENOENT) return nullptr;
+  if (file.error().code == ENOENT || file.error().code == EINVAL) return nullptr;
   return tl::unexpected<Error>(std::move(file).error());
 }
 

@@ -879,11 +879,15 @@ TEST_F(UnfinishedTest, APartThatCannotBeOpenedIsAnErrorWithItsName) {
     append(writer, 1, 1);
     std::ignore = writer.publish(0);
   });
-  for (const std::string& part : {trace_dat::stream_path(path_, 1), trace_dat::partial_path(path_)}) {
+  const std::string partial = trace_dat::partial_path(path_);
+  for (const std::string& part : {trace_dat::stream_path(path_, 1), partial}) {
     fs::rename(part, part + ".away");
-    fs::create_directory(part);
+    fs::create_symlink(part, part);
     EXPECT_THAT(message_of(TraceDatReader::open(path_)), HasSubstr(part));
-    EXPECT_THAT(message_of(complete_recording(path_)), HasSubstr(part));
+    if (part == partial) {
+      EXPECT_THAT(message_of(complete_recording(path_)), HasSubstr(part));
+      EXPECT_TRUE(fs::is_symlink(part));
+    }
     fs::remove(part);
     fs::rename(part + ".away", part);
   }
