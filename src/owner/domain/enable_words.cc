@@ -30,7 +30,7 @@ bool has_become(WordProcess& process, Identity client) {
 
 Result<WordProcess*> EnableWords::find_process(std::uint32_t pid, Identity client) {
   WordProcess* known = processes_.find(pid);
-  if (known == nullptr) known = processes_.find(sharer_of(pid));
+  if (known == nullptr) known = find_sharer(pid, client);
   if (known == nullptr) return nullptr;
   if (known->space->is_alive()) {
     if (known->who.uid != client.uid && !has_become(*known, client)) return fail(EPERM, kForeign);
@@ -49,10 +49,13 @@ Result<WordProcess*> EnableWords::process(std::uint32_t pid, Identity client) {
   return processes_.add(std::move(space), client);
 }
 
-std::uint32_t EnableWords::sharer_of(std::uint32_t pid) const {
-  if (processes_.all().empty()) return 0;
+WordProcess* EnableWords::find_sharer(std::uint32_t pid, Identity client) {
+  if (processes_.all().empty()) return nullptr;
   const auto task = programs::stat_of(pid);
-  return task && has_process(task->parent) && programs::share_memory(task->parent, pid) ? task->parent : 0;
+  WordProcess* const parent = task ? processes_.find(task->parent) : nullptr;
+  // Another user's parent may hang, and is nothing that the client's programs are to be blamed for.
+  if (parent == nullptr || (parent->who.uid != client.uid && parent->who.uid != 0)) return nullptr;
+  return memory_.share_memory(task->parent, pid, client.uid) ? parent : nullptr;
 }
 
 Result<std::shared_ptr<AddressSpace>> EnableWords::known_space(std::uint32_t pid, Identity client) {

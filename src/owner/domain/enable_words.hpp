@@ -78,8 +78,8 @@ class EnableWords {
   Result<WordProcess*> find_process(std::uint32_t pid, Identity client);
   // The process with its address space as it is now.
   Result<WordProcess*> process(std::uint32_t pid, Identity client);
-  // The process that has the words of a vfork child; otherwise 0.
-  [[nodiscard]] std::uint32_t sharer_of(std::uint32_t pid) const;
+  // The process that has the words of a vfork child; otherwise nullptr.
+  [[nodiscard]] WordProcess* find_sharer(std::uint32_t pid, Identity client);
 
   Events& events_;
   programs::ForeignMemory memory_;

@@ -11,14 +11,16 @@ using programs::TaskStat;
 // The order counts: the child's memory was opened before this. If it was that of a program that the child had called by
 // then, its image is not the parent's; and while exec has not yet said where the new image is, the flag is still there
 // in the first look, but not in a second one after the image was seen.
-bool is_copy(const WordProcess& parent, std::uint32_t child) {
+bool is_copy(const WordProcess& parent, std::uint32_t child, programs::ForeignMemory& memory) {
   if (programs::process_of(child) != child) return false;  // a thread that has the number by now
   const auto before = programs::stat_of(child);
   if (!before || !before->only_forked || before->image != parent.family->image) return false;
   const auto parent_task = programs::stat_of(parent.space->pid);
   const bool parent_has_gone = !parent_task || !parent_task->image.is_known();
   // A memory that lives though its process does not is somebody else's, too: perhaps the child's.
-  if (parent_has_gone ? parent.space->is_alive() : programs::share_memory(parent.space->pid, child)) return false;
+  const bool is_shared =
+      parent_has_gone ? parent.space->is_alive() : memory.share_memory(parent.space->pid, child, parent.who.uid);
+  if (is_shared) return false;
   const auto after = programs::stat_of(child);
   return after && after->only_forked;
 }
@@ -109,7 +111,7 @@ bool Forks::adopt(std::uint32_t ancestor, std::uint32_t child, std::uint64_t bor
   } else if (auto opened = memory_.open(child, parent.who)) {
     space = *std::move(opened);
   }
-  if (!space || !is_copy(parent, child)) return false;
+  if (!space || !is_copy(parent, child, memory_)) return false;
   WordProcess* copy = processes_.find(child);
   if (copy == nullptr) {
     const auto added = processes_.add(std::move(space), parent.who);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "ipc/claim.hpp"
+#include "programs/task.hpp"
 
 namespace landtrace::programs {
 namespace {
@@ -225,6 +226,13 @@ Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Ide
   const auto job = [=](Work&) { *opened = AddressSpace::open(pid, client); };
   if (visit(lane, nullptr, job, lane.patience())) return std::move(*opened);
   return fail(ETIMEDOUT, "/proc does not answer");
+}
+
+bool ForeignMemory::share_memory(std::uint32_t one, std::uint32_t other, std::uint32_t uid) {
+  const auto same = std::make_shared<bool>(false);  // the job's, too, as in open()
+  Lane& lane = lane_of(uid);
+  const auto job = [=](Work&) { *same = programs::share_memory(one, other); };
+  return visit(lane, nullptr, job, lane.patience()) && *same;
 }
 
 Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on) {

@@ -1,7 +1,8 @@
 // Reads and writes the memory of other processes, and never waits long for it.
 //
 // A process may handle the faults of a page itself (userfaultfd, a hung FUSE mapping). Whoever touches such a page,
-// also from outside, blocks until the process answers, perhaps for ever, and cannot be interrupted. So a helper thread
+// also from outside, blocks until the process answers, perhaps for ever, and cannot be interrupted; so does whoever
+// opens or compares the memory of a process that hangs in the middle of exec. So a helper thread
 // does it (PatientWorker). A thread that does not come back in time is left behind, another takes its place, and the
 // memory that it is in is not touched again until it comes back. What that memory has missed by then is the caller's to
 // make up for.
@@ -36,6 +37,9 @@ class ForeignMemory {
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it,
   // ETIMEDOUT where it does not answer.
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
+
+  // As programs::share_memory(), for `uid`, who has the processes. False where they do not answer.
+  [[nodiscard]] bool share_memory(std::uint32_t one, std::uint32_t other, std::uint32_t uid);
 
   // Sets the bit if `on`, else clears it. EFAULT where the process itself could not write there, and where it does not
   // answer. Goes before changes that wait, and takes back those of this bit: where it does not answer the

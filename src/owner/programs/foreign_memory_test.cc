@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -67,6 +69,27 @@ TEST_F(ForeignMemoryTest, TheMemoryOfAProgramThatHasCalledExecIsGone) {
   client.become("exec");
   memory_.set_all({{space, {client.ask("at"), 0}, true}});
   EXPECT_EQ(client.ask("word"), 0u) << "the new program's memory is not the old one's";
+}
+
+// The kernel closes files within the lock that whoever compares two memories waits for.
+TEST_F(ForeignMemoryTest, AProcessThatHangsInExecSharesNoMemory) {
+  HungFile file(FUSE_FLUSH);
+  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/true", "true", nullptr);
+    ::_exit(1);
+  }
+  while (file.closes() == 0) std::this_thread::yield();
+  EXPECT_FALSE(memory_.share_memory(my_pid(), static_cast<std::uint32_t>(child), myself().uid));
+  file.answer_with();
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(ForeignMemoryTest, ThreadsShareTheirMemory) {
+  std::thread([&] {
+    EXPECT_TRUE(memory_.share_memory(my_pid(), static_cast<std::uint32_t>(::gettid()), myself().uid));
+  }).join();
 }
 
 TEST_F(ForeignMemoryTest, APageThatDoesNotAnswerIsTouchedOnce) {

@@ -40,7 +40,9 @@ std::vector<TaskStat> all_tasks();
 std::uint64_t now_ticks();
 
 // Whether two processes have the same memory: both are threads of one process, or one is a vfork child of the other
-// that has not called exec yet.
+// that has not called exec yet. Blocks for as long as either is in the middle of exec, which may be for ever (it closes
+// a file of a hung FUSE mount): ForeignMemory asks where that does no harm. Opening /proc/PID/mem, maps, environ, auxv
+// or syscall waits for the same lock; what the other functions here read does not.
 bool share_memory(std::uint32_t a, std::uint32_t b);
 // The children of the process, their children and so on. Empty where the kernel was built without lists of children.
 std::vector<TaskStat> tasks_below(std::uint32_t pid);

@@ -1,4 +1,4 @@
-// A file whose reads wait until the test answers them: what a hung FUSE mount does to those who read there.
+// A file whose reads (or closes) wait until the test answers them: what a hung FUSE mount does to those who read there.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,9 @@ namespace landtrace::programs {
 
 class HungFile {
  public:
-  HungFile() : server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
+  // `waiting`: which requests wait, FUSE_READ or FUSE_FLUSH.
+  explicit HungFile(std::uint32_t waiting = FUSE_READ)
+      : waiting_(waiting), server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
     char path[] = "/tmp/landtrace-hung-XXXXXX";
     const Fd below(::mkostemp(path, O_CLOEXEC));
     const std::string options = "rootmode=100000,user_id=0,group_id=0,fd=" + std::to_string(server_.get());
@@ -45,13 +47,14 @@ class HungFile {
   // The file is where the descriptor leads from here on.
   void put_in_place_of(const Fd& descriptor) const { EXPECT_GE(::dup3(file_.get(), descriptor.get(), O_CLOEXEC), 0); }
   // The reads that wait, and those to come, find this byte everywhere.
-  void answer_with(char byte) {
+  void answer_with(char byte = 0) {
     byte_ = byte;
     answered_ = true;
     answer_.set_value();
   }
   [[nodiscard]] int reads() const { return reads_; }
   [[nodiscard]] int writes() const { return writes_; }
+  [[nodiscard]] int closes() const { return closes_; }
 
  private:
   void reply(const fuse_in_header& request, const void* body, std::size_t size) const {
@@ -63,6 +66,10 @@ class HungFile {
     std::memcpy(bytes, &header, sizeof header);
     if (size > 0) std::memcpy(bytes + sizeof header, body, size);
     return ::write(server_.get(), bytes, header.len) == static_cast<ssize_t>(header.len);
+  }
+
+  void wait_for_answer(const fuse_in_header& request) const {
+    if (request.opcode == waiting_) wait_.wait();
   }
 
   void serve() {
@@ -97,7 +104,7 @@ class HungFile {
         }
         case FUSE_READ:
           ++reads_;
-          wait_.wait();
+          wait_for_answer(request);
           reply(request, &byte_, 1);
           break;
         case FUSE_WRITE: {
@@ -107,6 +114,8 @@ class HungFile {
           break;
         }
         case FUSE_FLUSH:
+          ++closes_;
+          wait_for_answer(request);
           reply(request, nullptr, 0);
           break;
         case FUSE_RELEASE:
@@ -120,13 +129,14 @@ class HungFile {
     }
   }
 
+  std::uint32_t waiting_;
   Fd server_, file_;
   std::thread thread_;
   std::promise<void> answer_;
   std::future<void> wait_ = answer_.get_future();
   char byte_ = 0;
   bool answered_ = false;
-  std::atomic<int> reads_ = 0, writes_ = 0;
+  std::atomic<int> reads_ = 0, writes_ = 0, closes_ = 0;
 };
 
 }  // namespace landtrace::programs
