@@ -9,6 +9,7 @@
 #include "base/fd.hpp"
 #include "programs/memory_map.hpp"
 #include "programs/object_files.hpp"
+#include "programs/task.hpp"
 
 namespace landtrace::programs {
 namespace {
@@ -35,10 +36,7 @@ std::string executable_of(std::uint32_t pid) {
 
 }  // namespace
 
-bool ProgramFunctions::is_ours(std::uint32_t pid) const {
-  struct stat st {};
-  return ::stat(fmt::format("/proc/{}", pid).c_str(), &st) == 0 && st.st_uid == owner_uid_;
-}
+bool ProgramFunctions::is_ours(std::uint32_t pid) const { return user_of(pid) == owner_uid_; }
 
 void ProgramFunctions::forget_ended() {
   std::erase_if(programs_, [](std::uint32_t pid) {

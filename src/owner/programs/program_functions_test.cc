@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "programs/task.hpp"
 #include "programs/test_child.hpp"
 #include "programs/test_self.hpp"
 
@@ -44,6 +45,21 @@ TEST_F(ProgramFunctionsTest, AFunctionIsFoundByItsNameInEveryProgramThatHasIt) {
   EXPECT_TRUE(has(ranges, me()));
   EXPECT_TRUE(has(ranges, child.pid()));
   EXPECT_TRUE(functions_.named("no_function_has_such_a_name").empty());
+}
+
+// Which its folder in /proc does not say of one that cannot be dumped.
+TEST_F(ProgramFunctionsTest, WhatAnotherUserHasMappedIsNotOpened) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  for (const int dumpable : {1, 0}) {
+    const TestChild nobodys([dumpable] {
+      become_user(kNobody.uid);
+      ::prctl(PR_SET_DUMPABLE, dumpable);
+    });
+    EXPECT_EQ(user_of(nobodys.pid()), kNobody.uid);
+    ProgramFunctions functions{0};
+    functions.add(nobodys.pid());
+    EXPECT_TRUE(functions.named(kName).empty()) << dumpable;
+  }
 }
 
 TEST_F(ProgramFunctionsTest, AFunctionIsFoundByAnyAddressInIt) {

@@ -72,6 +72,13 @@ std::uint32_t process_of(std::uint32_t tid) {
                                  : static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 6, nullptr, 10));
 }
 
+std::optional<std::uint32_t> user_of(std::uint32_t pid) {
+  const auto status = read_file(proc(pid) + "/status", 4096);
+  const auto at = status ? status->find("\nUid:\t") : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  return static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 6, nullptr, 10));
+}
+
 std::optional<std::uint32_t> last_cpu_in(std::string_view stat) {
   constexpr std::size_t kProcessor = 39;
   const auto name_end = stat.rfind(')');

@@ -11,6 +11,10 @@ namespace landtrace::programs {
 // The process that the thread belongs to; `tid` itself where that cannot be found out.
 std::uint32_t process_of(std::uint32_t tid);
 
+// Whose the process is, by its real user: who started it, whatever rights it has. (The folder in /proc is root's where
+// the process cannot be dumped, as each may ask for itself.) nullopt if there is no such process.
+std::optional<std::uint32_t> user_of(std::uint32_t pid);
+
 // The place in memory where exec has put a program. It is random, and all processes that were forked since have the
 // same.
 struct Image {
