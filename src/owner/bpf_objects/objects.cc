@@ -62,6 +62,11 @@ Result<void> check_context(const Program& program, const domain::Event& event) {
 
 }  // namespace
 
+std::uint64_t Objects::leaving_of(const Owner& owner) const {
+  const auto own = leaving_->find(owner.uid);
+  return own == leaving_->end() ? 0 : own->second;
+}
+
 Result<void> Objects::check_room(const Owner& owner, std::uint64_t map_bytes, std::uint64_t instructions) const {
   const bool is_guest = domain_.registrar().is_guest(owner.uid);
   if (is_guest && instructions > kMaxGuestInstructions) {
@@ -81,9 +86,12 @@ Result<void> Objects::check_room(const Owner& owner, std::uint64_t map_bytes, st
     ++count;
   }
   if (count >= kMaxObjects) return fail(ENOSPC, fmt::format("a user has at most {} maps and programs", kMaxObjects));
-  if (is_guest && code > kMaxGuestCode) {
-    return fail(ENOMEM, fmt::format("all programs of a user who does not run the domain have at most {} MiB",
-                                    kMaxGuestCode >> 20));
+  if (is_guest && code + leaving_of(owner) > kMaxGuestCode) domain_.grace().poll();
+  if (is_guest && code + leaving_of(owner) > kMaxGuestCode) {
+    return fail(ENOMEM,
+                fmt::format("all programs of a user who does not run the domain have at most {} MiB, with those "
+                            "that are gone and wait for a thread in the middle of an event",
+                            kMaxGuestCode >> 20));
   }
   const std::uint64_t most = is_guest ? most_bytes_of_guest(domain_.control().segment().cpus) : kMaxBytes;
   if (taken > most) return fail(ENOMEM, fmt::format("all maps of a user have at most {} MiB", most >> 20));
@@ -212,7 +220,7 @@ Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& ow
   LT_TRY(const std::uint64_t figures, domain_.users().allocate(sizeof(bpf::Figures)));
   auto made = std::make_unique<Program>(Program{++last_number_, wish.name, owner, wish.kind, wish.maps, wish.lines,
                                                 static_cast<std::uint32_t>(done.code().size()), verdict.context_end, 0,
-                                                figures, 0, 0});
+                                                figures, 0, 0, domain::Holders::these({owner.uid})});
   store_code(*made, done.machine_code());
   const auto shared = domain_.control().store(shared_form(wish, *made, done.placed(), rows, verdict.frames));
   if (!shared) {
@@ -232,7 +240,15 @@ Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& ow
 // Its maps are let go of behind it, too: they are freed no earlier.
 void Objects::free_program(const Program& program) {
   programs_.erase(program.number);
-  domain_.grace().after_readers([&control = domain_.control(), shared = program.shared] { control.free(shared); });
+  const std::uint64_t bytes = shared_size(program.maps.size(), program.instruction_count);
+  (*leaving_)[program.owner.uid] += bytes;
+  domain_.grace().after_readers(
+      [&control = domain_.control(), leaving = leaving_, shared = program.shared, uid = program.owner.uid, bytes] {
+        control.free(shared);
+        const auto left = leaving->find(uid);
+        if ((left->second -= bytes) == 0) leaving->erase(left);
+      },
+      program.holders);
   domain_.grace().after_readers(
       [&users = domain_.users(), figures = program.figures] { users.free(figures, sizeof(bpf::Figures)); },
       domain::Holders::of_own_memory());
@@ -265,6 +281,7 @@ Result<LinkRef> Objects::make_link(Link link) {
     return fail(ENOSPC,
                 fmt::format("programs of a user who does not run the domain are at {} events at most", kMaxGuestLinks));
   }
+  if (domain_.registrar().is_guest(uid)) LT_CHECK(domain_.grace().check_room(uid));
   ++count;
   link.number = ++last_number_;
   LinkRef made(new Link(std::move(link)), [this](const Link* gone) {
@@ -347,13 +364,22 @@ void Objects::event_came(domain::Event& event) {
   }
 }
 
+// Producers of other users look whose program it is before they pass it over.
+void Objects::detach(const Link& link) {
+  const domain::Event* const event = domain_.events().at(*link.slot);
+  domain::Holders at_event = event == nullptr ? domain::Holders::anybody() : domain::Events::holders_of(*event);
+  // Its event may be gone, and another one may have the slot by now.
+  if (!rules_.event_programs().detach(*link.slot, link.shared())) at_event = domain::Holders::anybody();
+  if (link.own_copy == 0) link.program->holders.add(at_event);
+}
+
 void Objects::end_link(const Link& link) {
   links_.erase(link.number);
   wait_no_more(link);
   const auto count = links_of_.find(link.program->owner.uid);
   if (--count->second == 0) links_of_.erase(count);
   if (link.slot) {
-    rules_.event_programs().detach(*link.slot, link.shared());
+    detach(link);
     domain::Event* const event = domain_.events().at(*link.slot);
     // Where somebody else listens to it, it stays for them.
     if (link.has_own_event && event != nullptr) std::ignore = rules_.remove(*event, 0);

@@ -58,6 +58,8 @@ struct Program {
   // In the user's code area; no bytes: it is interpreted.
   std::uint32_t code;
   std::uint32_t code_bytes;
+  // Whose producers may have come by it, at the events that it was attached to.
+  mutable domain::Holders holders;
 };
 using ProgramRef = std::shared_ptr<const Program>;
 
@@ -104,7 +106,7 @@ class Objects {
   [[nodiscard]] CodeAreas& code_areas() { return code_areas_; }
 
   // As shape_map(); ENOSPC, ENOMEM where a user has as many as there may be. A guest's programs have at most 4096
-  // instructions each (E2BIG), and 8 MiB of them together.
+  // instructions each (E2BIG), and 8 MiB of them together, with those that are gone and wait for producers.
   Result<MapRef> create_map(const MapWish& wish, std::string name, const Owner& owner);
   // EINVAL, EACCES, E2BIG with the verifier's reason; `log` is what it had to say.
   Result<ProgramRef> load(const ProgramWish& wish, const Owner& owner, std::string& log);
@@ -161,6 +163,7 @@ class Objects {
   }
   [[nodiscard]] std::size_t max_log(const ProgramWish& wish, const Owner& owner) const;
   Result<std::shared_ptr<Verification>> prepare(const ProgramWish& wish, const Owner& owner) const;
+  [[nodiscard]] std::uint64_t leaving_of(const Owner& owner) const;
   // For a map of so many bytes, or a program of so many instructions.
   Result<void> check_room(const Owner& owner, std::uint64_t map_bytes, std::uint64_t instructions) const;
   Result<std::uint64_t> rows();
@@ -171,6 +174,7 @@ class Objects {
   void free_map(const Map& map);
   Result<std::uint32_t> copy_for(const Program& program, std::uint32_t pid);
   void free_program(const Program& program);
+  void detach(const Link& link);
   Result<void> attach_now(Link& link, domain::Event& event);
   Result<LinkRef> make_link(Link link);
   void wait_no_more(const Link& link);
@@ -184,6 +188,9 @@ class Objects {
   std::map<std::uint32_t, std::weak_ptr<const Map>> maps_;
   std::map<std::uint32_t, std::weak_ptr<const Program>> programs_;
   std::map<std::uint32_t, std::weak_ptr<Link>> links_;
+  // Bytes of each user's programs that are gone and not freed yet. Shared with what waits for that.
+  std::shared_ptr<std::map<std::uint32_t, std::uint64_t>> leaving_ =
+      std::make_shared<std::map<std::uint32_t, std::uint64_t>>();
   // Links of each user.
   std::map<std::uint32_t, std::uint32_t> links_of_;
   // Numbers of links that wait for an event, by its system and name.

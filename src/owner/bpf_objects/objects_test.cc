@@ -339,6 +339,49 @@ TEST_F(BpfObjects, AllProgramsOfAGuestHaveSoManyInstructions) {
   EXPECT_TRUE(load_long(another, 4096));
 }
 
+// A thread of the guest's is inside, or so it says.
+TEST_F(BpfObjects, ProgramsThatAGuestDropsCountUntilTheyAreFreed) {
+  objects_.make_code_of_programs(false);
+  const Owner guest{77, *domain_->join(77)};
+  plan::DataSegment& data = domain_->users().all()[guest.index].data();
+  data.thread_high = 1;
+  plan::ThreadSlot& inside = data.threads[0];
+  inside.tid = static_cast<std::uint32_t>(::gettid());
+  inside.pid = static_cast<std::uint32_t>(::getpid());
+  inside.section = 1;
+  const auto load_and_drop = [&] {
+    Code code(4095, set(0, 0));
+    code.push_back(leave());
+    std::string log;
+    const auto loaded = objects_.load({"long", BPF_PROG_TYPE_TRACEPOINT, {}, nullptr, code, 0}, guest, log);
+    return loaded ? 0 : loaded.error().code;
+  };
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  int dropped = 0;
+  while (dropped < 1000 && load_and_drop() == 0) ++dropped;
+  EXPECT_EQ(dropped, 255);
+  EXPECT_EQ(load_and_drop(), ENOMEM);
+  EXPECT_LE(domain_->control().bytes_in_use(), before + (9u << 20));
+  while (domain_->grace().held_by(guest.uid) == 0) domain_->grace().poll();
+  EXPECT_EQ(load_and_drop(), ENOMEM) << "also when the others do not wait for the thread any more";
+  inside.section = plan::kDepthMask + 1;
+  EXPECT_EQ(load_and_drop(), 0);
+}
+
+// Another user's producer looks whose program it is.
+TEST_F(BpfObjects, AProgramIsFreedBehindAllWhoseEventsItWasAt) {
+  const auto program = load(counts(owner_), owner_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ((*program)->holders.uids, std::vector{owner_.uid});
+  domain_->events().add_reference(*event_, other_.uid);
+  objects_.attach(*program, *event_)->reset();
+  EXPECT_THAT(*(*program)->holders.uids, testing::Contains(other_.uid));
+  LinkRef link = *objects_.attach(*program, *make("passing u32 id"));
+  rules_.event_programs().drop(top(), *domain_->events().at(*link->slot));
+  link.reset();
+  EXPECT_FALSE((*program)->holders.uids) << "nobody knows any more who had that event";
+}
+
 TEST_F(BpfObjects, AGuestHasSoManyLinksOfNamesThatEventsCanHave) {
   const Owner guest{77, *domain_->join(77)};
   const auto program = load(counts(guest), guest);

@@ -120,6 +120,7 @@ Result<std::uint32_t> Files::add_event(FileId id, Event& event, std::uint32_t li
 Result<void> Files::set_plain_event(FileId id, Event& event, std::uint32_t limit) {
   File& file = files_[id.slot];
   if (!file.index_of.contains(event.slot)) LT_CHECK(check_room(file, limit));
+  if (auto room = grace_.check_room(file.uid); !room) return fail(ENOMEM, std::move(room).error().message);
   const std::uint32_t words[] = {1, event.slot};  // a FileTable
   LT_TRY(const std::uint32_t table, control_.store(std::as_bytes(std::span(words))));
   publish_table(id, table | plan::kPlainFile);

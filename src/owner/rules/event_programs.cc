@@ -24,19 +24,20 @@ Result<void> EventPrograms::attach(Event& event, std::uint32_t program) {
   return {};
 }
 
-void EventPrograms::detach(std::uint32_t slot, std::uint32_t program) {
+bool EventPrograms::detach(std::uint32_t slot, std::uint32_t program) {
   Event* const event = events_.at(slot);
   Instance& top = instances_.top();
   FileRules* const rules = event == nullptr ? nullptr : find_rules(*event, top);
-  if (rules == nullptr) return;
+  if (rules == nullptr) return false;
   const auto found = std::find(rules->programs.begin(), rules->programs.end(), program);
-  if (found == rules->programs.end()) return;
+  if (found == rules->programs.end()) return false;
   rules->programs.erase(found);
   // With no room for a shorter list producers would go on with the old one, and with a program that is to be freed: the
   // event does nothing any more then.
   if (!lists_.publish(top, *event)) std::ignore = listening_.set(top, {event}, false);
   listening_.release_soft(top, *event);
   events_.drop_reference(slot);
+  return true;
 }
 
 void EventPrograms::drop(Instance& instance, Event& event) {

@@ -16,8 +16,8 @@ class EventPrograms {
 
   // `program` is the offset of a bpf::Program in the control segment. The event stays as long. ENOSPC.
   Result<void> attach(Event& event, std::uint32_t program);
-  // Producers may be in the middle of it: what it needs is freed behind them.
-  void detach(std::uint32_t event, std::uint32_t program);
+  // Producers may be in the middle of it: what it needs is freed behind them. False where it was not there (any more).
+  bool detach(std::uint32_t event, std::uint32_t program);
   // Called for each new event, before anybody can emit it.
   void set_on_new(std::function<void(Event&)> function) { on_new_ = std::move(function); }
   void came(Event& event) {

@@ -33,7 +33,8 @@ void ControlMemory::mark_owner_alive() { pthread_mutex_lock(&segment().owner_ali
 
 Result<std::uint32_t> ControlMemory::allocate(std::uint64_t size, std::uint64_t alignment) {
   auto offset = heap_.allocate(size, alignment);
-  if (!offset && room_maker_ != nullptr && room_maker_->give_way_entirely()) offset = heap_.allocate(size, alignment);
+  while (!offset && room_maker_ != nullptr && room_maker_->give_way_entirely())
+    offset = heap_.allocate(size, alignment);
   if (!offset) return fail(ENOSPC, "the domain's control segment is full");
   return static_cast<std::uint32_t>(*offset);
 }

@@ -53,6 +53,17 @@ bool is_same(const Inside& one, const Inside& other) {
 
 }  // namespace
 
+void Holders::add(const Holders& others) {
+  until_needed = until_needed && others.until_needed;
+  if (!uids || !others.uids) {
+    uids.reset();
+    return;
+  }
+  for (const std::uint32_t uid : *others.uids) {
+    if (std::find(uids->begin(), uids->end(), uid) == uids->end()) uids->push_back(uid);
+  }
+}
+
 void Grace::count_named(const Holders& holders, bool comes) {
   if (!holders.uids) return;
   for (const std::uint32_t uid : *holders.uids) {
@@ -244,22 +255,46 @@ std::size_t Grace::waiting_of(std::uint32_t uid) const {
   return held_by(uid) + (named == named_.end() ? 0 : named->second);
 }
 
-bool Grace::give_way(bool entirely) {
-  bool any = false;
-  for (const auto& held : std::vector(held_.begin(), held_.end())) {
-    if (!held->run || !(entirely || held->until_needed)) continue;
-    std::exchange(held->run, nullptr)();
-    any = true;
-  }
-  std::erase_if(held_, [](const auto& held) { return !held->run; });
-  for (auto& [uid, user] : late_) {
-    for (auto* const list : {&user.now, &user.next}) std::erase_if(*list, [](const auto& held) { return !held->run; });
-  }
-  return any;
+Result<void> Grace::check_room(std::uint32_t uid) {
+  if (waiting_of(uid) >= kMaxWaiting) poll();
+  const std::size_t waiting = waiting_of(uid);
+  if (waiting < kMaxWaiting) return {};
+  return fail(ENOSPC, std::to_string(waiting) + " things of uid " + std::to_string(uid) +
+                          " wait for a program that is in the middle of an event");
 }
 
-bool Grace::give_way() { return give_way(false); }
-bool Grace::give_way_entirely() { return give_way(true); }
+bool Grace::let_go(const std::vector<std::shared_ptr<Held>>& held) {
+  for (const auto& one : held) std::exchange(one->run, nullptr)();
+  std::erase_if(held_, [](const auto& one) { return !one->run; });
+  for (auto& [uid, user] : late_) {
+    for (auto* const list : {&user.now, &user.next}) std::erase_if(*list, [](const auto& one) { return !one->run; });
+  }
+  return !held.empty();
+}
+
+bool Grace::give_way() {
+  std::vector<std::shared_ptr<Held>> going;
+  std::copy_if(held_.begin(), held_.end(), std::back_inserter(going),
+               [](const auto& one) { return one->run && one->until_needed; });
+  return let_go(going);
+}
+
+bool Grace::give_way_entirely() {
+  std::vector<std::shared_ptr<Held>> most;
+  for (const auto& [uid, user] : late_) {
+    std::vector<std::shared_ptr<Held>> own;
+    for (const auto* const list : {&user.now, &user.next}) {
+      std::copy_if(list->begin(), list->end(), std::back_inserter(own),
+                   [](const auto& one) { return one->run && one->lists == 1 && !one->until_needed; });
+    }
+    if (own.size() > most.size()) most = std::move(own);
+  }
+  if (most.empty()) {
+    std::copy_if(held_.begin(), held_.end(), std::back_inserter(most),
+                 [](const auto& one) { return one->run != nullptr; });
+  }
+  return let_go(most);
+}
 
 void Grace::settle(std::chrono::milliseconds limit) {
   after_readers([] {}, Holders::these({}));  // there is something to wait for, also where nothing is to be freed

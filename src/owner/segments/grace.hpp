@@ -39,6 +39,8 @@ struct Holders {
   static Holders anybody() { return {std::nullopt, false}; }
   static Holders these(std::vector<std::uint32_t> uids) { return {std::move(uids), false}; }
   static Holders of_own_memory() { return {std::nullopt, true}; }
+  // These may hold it, too.
+  void add(const Holders& others);
 };
 
 class Grace final : public RoomMaker {
@@ -62,10 +64,15 @@ class Grace final : public RoomMaker {
   // … and with it what waits for the end of a batch and names this user as a holder: of that there can be much before
   // anybody is late.
   [[nodiscard]] std::size_t waiting_of(std::uint32_t uid) const;
+  // ENOSPC where so much waits for the user's programs that no more is to be replaced for their sake: what a user asks
+  // for again and again, while a thread of theirs is inside, must not fill what all share.
+  static constexpr std::size_t kMaxWaiting = 4096;
+  Result<void> check_room(std::uint32_t uid);
   // Somebody needs room: what is kept only until then goes. True if there was any.
   bool give_way() override;
-  // There is no other room in the control segment at all: everything that late readers hold goes, though a program that
-  // was stopped in an event all the time may read something else there when it goes on.
+  // There is no other room in the control segment at all: what late readers hold goes, though a program that was
+  // stopped in an event all the time may read something else there when it goes on. First what is held for one user
+  // alone, of the user with most of it; where there is none such, everything. True if there was any: call again.
   bool give_way_entirely() override;
 
   // Polls until nothing waits; false after `limit` (a stopped producer may be inside).
@@ -120,14 +127,15 @@ class Grace final : public RoomMaker {
   void release(std::vector<std::shared_ptr<Held>>& list);
   void end(Batch batch);
   void count_named(const Holders& holders, bool comes);
-  bool give_way(bool entirely);
+  // Those of `held` go.
+  bool let_go(const std::vector<std::shared_ptr<Held>>& held);
 
   const Users& users_;
   std::vector<Free> fresh_;  // not yet behind a barrier
   std::deque<Batch> waiting_;
   std::map<std::uint32_t, std::size_t> named_;  // of fresh_ and waiting_, how many name a user; by uid
-  std::map<std::uint32_t, LateUser> late_;  // by uid
-  std::deque<std::shared_ptr<Held>> held_;  // the oldest first
+  std::map<std::uint32_t, LateUser> late_;      // by uid
+  std::deque<std::shared_ptr<Held>> held_;      // the oldest first
   std::deque<plan::ThreadSlot> own_;
 };
 

@@ -290,6 +290,35 @@ TEST_F(LateReaderTest, OfItsOwnMemoryNothingIsKeptThatSomebodyNeeds) {
   EXPECT_EQ(freed_.size(), 3u) << "each once";
 }
 
+TEST_F(LateReaderTest, WhoseProgramsHoldMostGivesWayFirst) {
+  reader(1, 0);
+  free_later_of(1001, 1);
+  while (grace_.held_by(1001) == 0) grace_.poll(), std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  free_later_of(1001, 2), free_later_of(1001, 3), free_later_of(1001, 4);
+  free_later_of(1000, 5);
+  free_later(6);  // both may hold it
+  grace_.poll();
+  EXPECT_TRUE(grace_.give_way_entirely());
+  EXPECT_THAT(freed_, ElementsAre(1, 2, 3, 4));
+  EXPECT_TRUE(grace_.give_way_entirely());
+  EXPECT_THAT(freed_, ElementsAre(1, 2, 3, 4, 0, 5));
+  EXPECT_TRUE(grace_.give_way_entirely());
+  EXPECT_EQ(freed_.back(), 6);
+  EXPECT_FALSE(grace_.give_way_entirely());
+}
+
+TEST_F(LateReaderTest, SoMuchWaitsForItsUserAndNoMore) {
+  while (grace_.waiting_of(1000) < Grace::kMaxWaiting) {
+    ASSERT_TRUE(grace_.check_room(1000));
+    free_later_of(1000, 1);
+  }
+  ASSERT_FALSE(grace_.check_room(1000));
+  EXPECT_EQ(grace_.check_room(1000).error().code, ENOSPC);
+  EXPECT_TRUE(grace_.check_room(1001));
+  late_.section = kNextSection;
+  EXPECT_TRUE(grace_.check_room(1000));
+}
+
 TEST_F(LateReaderTest, WhatTwoLateUsersMayHoldWaitsForBoth) {
   plan::ThreadSlot& other = reader(1, 0);
   free_later_of(1001, 1);

@@ -7,7 +7,7 @@ class RoomMaker {
  public:
   // Frees what is kept only until somebody needs room. True if there was any.
   virtual bool give_way() = 0;
-  // Frees whatever waits at all.
+  // Frees some of whatever waits at all. True if there was any.
   virtual bool give_way_entirely() = 0;
 
  protected:
