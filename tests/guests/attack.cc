@@ -14,9 +14,11 @@
 //                 requests that it had sent; as `words`
 //   memory        writes to all of its data segment, and again, saying "ready" again, for each byte of input
 //   scribble      writes nonsense over all rings of its data segment, again and again
+//   switches      throws all switches of the domain, again and again
 //   users         COUNT users, from uid 200000 on, one after the other; begins as root
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -24,11 +26,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -392,6 +396,25 @@ void scribble(int) {
   }
 }
 
+// -- switches -------------------------------------------------------------------------------------------------------
+
+void switches(int) {
+  const Segment mine = attach();
+  if (mine.data == nullptr) give_up("attach");
+  const auto round = [&] {
+    // Thrown, and newer than whatever others throw.
+    for (plan::Cell& cell : mine.data->cells) __atomic_store_n(&cell.own, ~0ull, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&mine.data->attention, 1, __ATOMIC_RELEASE);
+    ::syscall(SYS_futex, &mine.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  };
+  round();
+  say("ready");
+  for (;;) {
+    ::usleep(1000);
+    round();
+  }
+}
+
 // -- users ----------------------------------------------------------------------------------------------------------
 
 void users(int count) {
@@ -415,8 +438,8 @@ constexpr unsigned kLongest_s = 300;  // whoever should have ended it
 
 int run(int argc, char** argv) {
   const std::map<std::string, void (*)(int)> attacks = {
-      {"readers", readers}, {"connections", connections}, {"requests", requests}, {"words", words},
-      {"exec", exec},       {"memory", memory},           {"scribble", scribble}, {"users", users}};
+      {"readers", readers}, {"connections", connections}, {"requests", requests}, {"words", words}, {"exec", exec},
+      {"memory", memory},   {"scribble", scribble},       {"switches", switches}, {"users", users}};
   const auto attack = attacks.find(argc > 1 ? argv[1] : "");
   if (attack == attacks.end()) give_up("attack: no such attack");
   ::alarm(kLongest_s);

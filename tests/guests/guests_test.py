@@ -135,6 +135,12 @@ class Guests(support.Case):
             if line.startswith(("entries", "overrun", "dropped events", "read events", "bytes")):
                 self.assertLess(int(line.split(":")[1]), 1_000_000, out)
 
+    def test_switches_that_no_trigger_has_thrown(self):
+        self.attack("switches")
+        self.assert_victims_are_served()
+        status, out, err = self.landtrace("cat", "tracing_on")
+        self.assertEqual((status, out), (0, "1\n"), err)
+
     def test_events_that_a_guest_leaves_behind(self):
         self.stop(self.daemon)
         self.daemon = self.serve("--trace-event", "*")

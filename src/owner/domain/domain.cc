@@ -37,6 +37,7 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
   events_.set_up(owner_uid, plans_);
   users_.set_room_maker(&grace_);
   cells_.set_room_maker(&grace_);
+  cells_.set_writers(this);
   control_.set_room_maker(&grace_);
 }
 
@@ -53,6 +54,16 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   domain->draw_counter_line();
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
+}
+
+bool Domain::are_trusted(std::uint32_t uid) { return !registrar_.is_guest(uid); }
+
+// What is not registered by programs is made by other events or by running code, whosoever.
+bool Domain::may_emit(std::uint32_t uid, std::uint32_t slot) {
+  const Event* const event = events_.at(slot);
+  if (event == nullptr) return false;
+  return !event->is_user_event() || slot == plan::kPrintSlot ||
+         event->users.any_of([uid](const EventUsers::User& user) { return user.uid == uid; });
 }
 
 bool Domain::has_anything(std::uint32_t uid) const {
@@ -93,7 +104,7 @@ Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid, Time now) 
   }
   grace_.settle();
   instances_.user_goes(*found);
-  cells_.take_over(users_.all()[*found]);
+  cells_.take_over(*found);
   absent_since_.erase(users_.all()[*found].uid);
   LT_CHECK(users_.replace(*found, uid));
   cells_.spread();

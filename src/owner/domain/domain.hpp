@@ -42,7 +42,7 @@ namespace landtrace::domain {
 // buffer_size_kb of a fresh kernel.
 inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;
 
-class Domain {
+class Domain final : private segments::CellWriters {
  public:
   struct Options {
     std::uint64_t ring_bytes = kDefaultRingBytes;  // of each ring of the top instance
@@ -130,6 +130,8 @@ class Domain {
   [[nodiscard]] RulesLink& rules() { return rules_; }
 
  private:
+  bool are_trusted(std::uint32_t uid) override;
+  bool may_emit(std::uint32_t uid, std::uint32_t slot) override;
   [[nodiscard]] bool has_anything(std::uint32_t uid) const;
   [[nodiscard]] bool has_left(const User& user, Time now);
   Result<std::uint32_t> replace_one_who_left(std::uint32_t uid, Time now);

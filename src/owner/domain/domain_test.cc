@@ -93,6 +93,9 @@ TEST_F(DomainTest, AGuestOfWhomNothingIsLeftMakesRoomForAnother) {
   const auto first = domain_->join(20'000);
   ASSERT_EQ(domain_->join(myself().uid), 1u);
   const std::uint32_t counter = *domain_->cells().take_counter();
+  const std::uint32_t counted = *domain_->registrar().register_native("counted u32 x", 0, myself().uid);
+  domain_->cells().add_writer(counter, *domain_->registrar().register_native("counted u32 x", 0, 20'000));
+  domain_->events().drop_reference(counted, 20'000);
   domain_->users().all()[*first].data().cells[counter].own = 3;
   domain_->users().all()[*first].data().slotless = 7;
   for (std::uint32_t uid = 20'001; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
@@ -235,6 +238,7 @@ TEST_F(DomainTest, ASwitchThatOneUsersProducerThrowsReachesTheOthers) {
   {
     const Domain::Access access = domain_->enter();
     cell = *domain_->cells().take_switch(false);
+    domain_->cells().add_writer(cell, *domain_->registrar().register_native("throws u32 x", 0, 1000));
   }
   plan::throw_now(one.cells[cell], true, arch::read_raw_clock(arch::best_raw_clock()));
   __atomic_fetch_add(&one.attention, 1, __ATOMIC_RELEASE);

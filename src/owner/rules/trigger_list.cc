@@ -159,7 +159,18 @@ Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   return published;
 }
 
+// The cells that producers change for the trigger.
+std::vector<std::uint32_t> TriggerLists::cells_of(const Instance& instance, const EventTrigger& trigger) {
+  std::vector<std::uint32_t> cells;
+  if (trigger.counter != 0) cells.push_back(trigger.counter);
+  if (trigger.target != 0) cells.push_back(trigger.target);
+  if (trigger.histogram && trigger.histogram->holds_snapshot && instance.flip) cells.push_back(instance.flip->counter);
+  return cells;
+}
+
 Result<void> TriggerLists::add(Instance& instance, Event& event, EventTrigger made, End end) {
+  const auto cells = cells_of(instance, made);
+  for (const std::uint32_t cell : cells) cells_.add_writer(cell, event.slot);
   auto& list = rules_of(event, instance).triggers;
   const auto place = static_cast<std::ptrdiff_t>(end == End::kFront ? 0 : list.size());
   list.insert(list.begin() + place, made);
@@ -171,6 +182,7 @@ Result<void> TriggerLists::add(Instance& instance, Event& event, EventTrigger ma
     listening_.release_soft(instance, event);
   }
   list.erase(list.begin() + place);
+  for (const std::uint32_t cell : cells) cells_.drop_writer(cell, event.slot);
   give_back(instance, made);
   return ready;
 }
@@ -181,6 +193,13 @@ void TriggerLists::remove(Instance& instance, Event& event, std::size_t index) {
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
   // With no room for a shorter list producers go on with the old one, and what it needs stays.
   if (!publish(instance, event)) return;
+  for (const std::uint32_t cell : cells_of(instance, gone)) cells_.remember(cell);
+  // Before give_back(), so that no cell is another one by then.
+  grace_.after_readers(
+      [&cells = cells_, changed = cells_of(instance, gone), slot = event.slot] {
+        for (const std::uint32_t cell : changed) cells.drop_writer(cell, slot);
+      },
+      domain::Holders::of_own_memory());
   give_back(instance, gone);
   listening_.release_soft(instance, event);
 }

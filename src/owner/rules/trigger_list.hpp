@@ -34,6 +34,7 @@ class TriggerLists {
   Result<std::uint32_t> hist_switch_of(Instance& instance, Event& event);
 
  private:
+  [[nodiscard]] static std::vector<std::uint32_t> cells_of(const Instance& instance, const EventTrigger& trigger);
   [[nodiscard]] std::vector<plan::Trigger> shared_forms(const FileRules& rules) const;
   // As steps of the event's plan; empty: they have to be a list.
   [[nodiscard]] std::vector<domain::Observer> as_observers(const std::vector<plan::Trigger>& triggers) const;

@@ -29,8 +29,44 @@ Result<std::uint32_t> Cells::take_switch(bool thrown) {
 Result<std::uint32_t> Cells::take_counter() { return take({false, true, 0}); }
 
 void Cells::give_back(std::uint32_t cell) {
-  cells_[cell].in_use = false;
+  cells_[cell] = {};
   free_.push_back(cell);
+}
+
+void Cells::add_writer(std::uint32_t cell, std::uint32_t event) { cells_[cell].events.push_back(event); }
+
+void Cells::drop_writer(std::uint32_t cell, std::uint32_t event) {
+  State& state = cells_[cell];
+  const auto found = std::find(state.events.begin(), state.events.end(), event);
+  if (found == state.events.end()) return;
+  remember(cell);
+  state.events.erase(found);
+  if (!state.is_switch) return;
+  // What did not count (its event has gone meanwhile) is not to stay where it was thrown.
+  for (const User& user : users_.all()) {
+    if (own_of(user, cell) <= state.own || may_change(state, user.uid)) continue;
+    // Without a partner, as in set_switch().
+    __atomic_store_n(&user.data().cells[cell].own, state.own, __ATOMIC_RELEASE);
+  }
+}
+
+void Cells::remember(std::uint32_t cell) {
+  State& state = cells_[cell];
+  if (state.is_switch) {
+    state.own = newest_throw(cell);
+    return;
+  }
+  std::size_t index = 0;
+  for (const User& user : users_.all()) {
+    if (const std::uint64_t count = count_by(index, user, cell); count != 0) state.remembered[index] = count;
+    ++index;
+  }
+}
+
+bool Cells::may_change(const State& state, std::uint32_t uid) const {
+  return writers_ == nullptr || writers_->are_trusted(uid) ||
+         std::any_of(state.events.begin(), state.events.end(),
+                     [&](std::uint32_t event) { return writers_->may_emit(uid, event); });
 }
 
 // A throw from the future is a producer's doing that wants it to last: it counts as made now.
@@ -39,7 +75,8 @@ std::uint64_t Cells::newest_throw(std::uint32_t cell) const {
   std::uint64_t newest = cells_[cell].own;
   for (const User& user : users_.all()) {
     const std::uint64_t word = own_of(user, cell);
-    newest = std::max(newest, std::min(word, plan::throw_word(plan::is_thrown(word), now)));
+    const std::uint64_t thrown = std::min(word, plan::throw_word(plan::is_thrown(word), now));
+    if (thrown > newest && may_change(cells_[cell], user.uid)) newest = thrown;
   }
   return newest;
 }
@@ -58,9 +95,18 @@ void Cells::set_switch(std::uint32_t cell, bool thrown) {
   }
 }
 
+std::uint64_t Cells::count_by(std::size_t index, const User& user, std::uint32_t cell) const {
+  const std::uint64_t count = own_of(user, cell);
+  const State& state = cells_[cell];
+  if (count == 0 || may_change(state, user.uid)) return count;
+  const auto remembered = state.remembered.find(index);
+  return remembered == state.remembered.end() ? 0 : remembered->second;
+}
+
 std::uint64_t Cells::count_of(std::uint32_t cell) const {
   std::uint64_t count = cells_[cell].own;
-  for (const User& user : users_.all()) count += own_of(user, cell);
+  std::size_t index = 0;
+  for (const User& user : users_.all()) count += count_by(index++, user, cell);
   return count;
 }
 
@@ -79,7 +125,10 @@ void Cells::spread(std::uint32_t cell) const {
   std::array<std::uint64_t, plan::kMaxUsers> counts{};
   std::uint64_t sum = cells_[cell].own;
   std::size_t index = 0;
-  for (const User& user : users_.all()) sum += counts[index++] = own_of(user, cell);
+  for (const User& user : users_.all()) {
+    counts[index] = count_by(index, user, cell);
+    sum += counts[index++];
+  }
   index = 0;
   for (const User& user : users_.all()) {
     // Without a partner: producers add it up without an order.
@@ -87,14 +136,16 @@ void Cells::spread(std::uint32_t cell) const {
   }
 }
 
-void Cells::take_over(const User& user) {
+void Cells::take_over(std::size_t index) {
+  const User& user = users_.all()[index];
   for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
     State& state = cells_[cell];
     if (!state.in_use) continue;
     if (state.is_switch) {
       state.own = newest_throw(cell);
     } else {
-      state.own += own_of(user, cell);
+      state.own += count_by(index, user, cell);
+      state.remembered.erase(index);
     }
   }
 }
