@@ -169,6 +169,9 @@ class Owner {
     }
     request.a = bytes.argument();
     request.b = bytes.argument();
+    if ((who_sends & 64) != 0 && domain_->files().check(last_file_)) {
+      request.b = ipc::with_key(domain_->files().key_of(last_file_), static_cast<std::uint8_t>(request.b));
+    }
     if ((who_sends & 32) != 0) request.c = bytes.argument();
     if ((who_sends & 32) != 0) request.d = bytes.argument();
     const std::string text = bytes.text();
@@ -180,12 +183,8 @@ class Owner {
                  const std::string& text) {
     if (request.operation == Operation::kOpenFile || request.operation == Operation::kReopenFile) {
       if (connection.file.generation != 0) return;
-      Result<domain::FileId> file = domain::FileId{request.file_slot, request.file_generation};
-      if (request.operation == Operation::kOpenFile) {
-        file = domain_->registrar().open_file(who.uid, pid);
-      } else if (auto reopened = domain_->files().reopen(*file, pid); !reopened) {
-        return;
-      }
+      const auto file = request.operation == Operation::kOpenFile ? domain_->registrar().open_file(who.uid, pid)
+                                                                  : host::reopen_file(*domain_, request, pid, who.uid);
       if (file) last_file_ = connection.file = *file;
       return;
     }

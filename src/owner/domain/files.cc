@@ -4,20 +4,28 @@
 
 #include <algorithm>
 
+#include "ipc/protocol.hpp"
+
 namespace landtrace::domain {
 namespace {
 
 // Of what is one user's and not yet free.
 constexpr std::size_t kMaxWaitingFiles = 4096;
 
-// Not 0, which is no file. Random also so that an owner does not take its predecessor's descriptors for its own.
-Result<std::uint32_t> random_generation() {
-  std::uint32_t number = 0;
+// Not 0, which is none.
+template <typename Number>
+Result<Number> random_number(unsigned bits) {
+  Number number = 0;
   while (number == 0) {
     if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) return fail_errno("getrandom");
+    number >>= 8 * sizeof number - bits;
   }
   return number;
 }
+
+// Random so that an owner does not take its predecessor's descriptors for its own.
+Result<std::uint32_t> random_generation() { return random_number<std::uint32_t>(32); }
+Result<std::uint64_t> random_key() { return random_number<std::uint64_t>(ipc::kKeyBits); }
 
 }  // namespace
 
@@ -28,6 +36,7 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t
     return fail(EMFILE, "the user has as many open files as they may");
   }
   LT_TRY(const std::uint32_t generation, random_generation());
+  LT_TRY(const std::uint64_t key, random_key());
   std::uint32_t slot;
   if (!free_.empty()) {
     slot = free_.front();
@@ -41,6 +50,7 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t
   File& file = files_[slot] = File{};
   file.generation = generation;
   file.uid = uid;
+  file.key = key;
   if (journal_ != nullptr && opener != 0) file.opener = process_id(opener);
   ++open_of_[uid];
   publish(control_.segment().files[slot].generation, generation);
@@ -51,7 +61,7 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t
 void Files::write_down(std::uint32_t slot) {
   if (journal_ == nullptr) return;
   const File& file = files_[slot];
-  journal_->file_opened({slot, file.generation, file.uid, file.plain, file.opener, {}});
+  journal_->file_opened({slot, file.generation, file.uid, file.plain, file.opener, {}, file.key});
 }
 
 Result<void> Files::check(FileId file) const {
@@ -162,6 +172,11 @@ void Files::close_unused(std::uint32_t slot) {
 Result<FileId> Files::restore(const SavedFile& saved, const std::vector<Event*>& events,
                               std::vector<ProcessId> keepers) {
   if (saved.slot >= plan::kMaxFiles || saved.generation == 0) return fail(EINVAL, "not a file");
+  // What an owner from before there were keys has opened gets one now.
+  std::uint64_t key = saved.key;
+  if (key == 0) {
+    LT_TRY(key, random_key());
+  }
   while (files_.size() <= saved.slot) {
     free_.push_back(static_cast<std::uint32_t>(files_.size()));
     files_.emplace_back();
@@ -172,6 +187,7 @@ Result<FileId> Files::restore(const SavedFile& saved, const std::vector<Event*>&
   File& file = files_[saved.slot] = File{};
   file.generation = saved.generation;
   file.uid = saved.uid;
+  file.key = key;
   file.opener = saved.opener;
   file.open_by = 0;
   file.restored = true;

@@ -54,9 +54,12 @@ class Files {
   // The processes that files wait for.
   [[nodiscard]] std::vector<std::uint32_t> keepers() const;
 
-  // EBADF for a file that is not open. Who has the descriptor may use the file, as in the kernel: a process that has
-  // changed its user, one of another user that was given it. So the generation is a number that nobody guesses.
+  // EBADF for a file that is not open.
   Result<void> check(FileId file) const;
+  // Who has the descriptor may use the file, as in the kernel: a process that has changed its user, one of another user
+  // that was given it. They know by its key, a number that nobody guesses; the generation stands in the control
+  // segment.
+  [[nodiscard]] std::uint64_t key_of(FileId file) const { return files_[file.slot].key; }
   // The same, and EINVAL where what is written to the file has the other form: a write index first, or in a plain file
   // none.
   enum class Form { kIndexed, kPlain };
@@ -73,6 +76,7 @@ class Files {
   struct File {
     std::uint32_t generation = 0;  // 0: not open
     std::uint32_t uid = 0;
+    std::uint64_t key = 0;
     std::vector<std::uint32_t> events;                          // by write index
     std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // event slot to write index
     std::size_t capacity = 0;                                   // of the published table

@@ -206,6 +206,13 @@ TEST_F(RestoredFilesTest, AFileComesBackWithItsNumbersAndItsEvents) {
   EXPECT_THAT(table(plain), ElementsAre(b.slot));
 }
 
+TEST_F(RestoredFilesTest, AFileKeepsItsKeyAndOneWithoutGetsOne) {
+  SavedFile with_key = saved(5);
+  with_key.key = 4711;
+  EXPECT_EQ(files_.key_of(*files_.restore(with_key, {}, {keeper(child_)})), 4711u);
+  EXPECT_NE(files_.key_of(*files_.restore(saved(6), {}, {keeper(child_)})), 0u);
+}
+
 TEST_F(RestoredFilesTest, IndicesBehindAnEventThatIsGoneAreNotGivenToOthers) {
   Event &a = make("a"), &b = make("b");
   const FileId file = *files_.restore(saved(5), {&a, nullptr, &b}, {keeper(child_)});

@@ -74,6 +74,10 @@ struct FileValue {
   std::uint32_t opener;
   std::uint64_t opener_start;
 };
+// Behind it; in older journals it is missing.
+struct FileKey {
+  std::uint64_t key;
+};
 struct ProcessValue {
   std::uint64_t start;
   std::uint64_t space;
@@ -132,8 +136,15 @@ void add_event(SavedDomain& domain, const std::string& key, const std::string& v
 void add_file(SavedDomain& domain, const std::string& key, const std::string& value) {
   FileValue v;
   if (!unpack(value, v)) return;
-  domain.files.push_back(
-      {KeyReader(key).take<std::uint32_t>(), v.generation, v.uid, v.plain != 0, {v.opener, v.opener_start}, {}});
+  FileKey file{};
+  unpack(value.substr(sizeof v), file);
+  domain.files.push_back({KeyReader(key).take<std::uint32_t>(),
+                          v.generation,
+                          v.uid,
+                          v.plain != 0,
+                          {v.opener, v.opener_start},
+                          {},
+                          file.key});
 }
 
 // Its file came before it. An index that is missing ends the table.
@@ -252,7 +263,8 @@ void Journal::event_gone(std::uint32_t slot) { log_.erase(key(kEvent, slot)); }
 
 void Journal::file_opened(const SavedFile& file) {
   log_.put(key(kFile, file.slot),
-           pack(FileValue{file.generation, file.uid, file.plain ? 1u : 0u, file.opener.pid, file.opener.start}));
+           pack(FileValue{file.generation, file.uid, file.plain ? 1u : 0u, file.opener.pid, file.opener.start},
+                pack(FileKey{file.key})));
 }
 
 void Journal::file_event(std::uint32_t slot, std::uint32_t index, std::uint32_t event) {

@@ -46,6 +46,7 @@ struct SavedFile {
   bool plain = false;
   ProcessId opener;
   std::vector<std::uint32_t> events;  // by write index
+  std::uint64_t key = 0;              // see ipc::FileIdentity; 0: of an owner from before there were keys
 };
 
 struct SavedWord {

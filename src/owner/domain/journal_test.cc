@@ -112,7 +112,7 @@ TEST_F(JournalTest, AnEventThatGoesIsNotFoundAndItsNumberStaysGiven) {
 }
 
 TEST_F(JournalTest, AFileIsFoundWithItsEventsByWriteIndex) {
-  const SavedFile file{9, 0xdeadbeef, 1000, true, {4711, 0x1122334455}, {}};
+  const SavedFile file{9, 0xdeadbeef, 1000, true, {4711, 0x1122334455}, {}, 0xabcdef};
   journal_.file_opened(file);
   journal_.file_event(9, 1, 21);
   journal_.file_event(9, 0, 20);
@@ -127,6 +127,7 @@ TEST_F(JournalTest, AFileIsFoundWithItsEventsByWriteIndex) {
   EXPECT_EQ(files[1].generation, 0xdeadbeefu);
   EXPECT_EQ(files[1].uid, 1000u);
   EXPECT_TRUE(files[1].plain);
+  EXPECT_EQ(files[1].key, 0xabcdefu);
   EXPECT_EQ(files[1].opener, (ProcessId{4711, 0x1122334455}));
   EXPECT_THAT(files[1].events, ElementsAre(20, 21, 20));
 }

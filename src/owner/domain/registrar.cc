@@ -28,6 +28,12 @@ Result<FileId> Registrar::open_file(std::uint32_t uid, std::uint32_t opener) {
   return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles, opener);
 }
 
+Result<void> Registrar::check_named(FileId file, std::uint64_t key, std::uint32_t uid) const {
+  LT_CHECK(files_.check(file));
+  if (files_.key_of(file) == key || files_.user_of(file) == uid || !is_guest(uid)) return {};
+  return fail(EBADF, "no such open file of this user");
+}
+
 // Of the file's user, who may have given the descriptor to another.
 std::uint32_t Registrar::most_indices_of(FileId file) const {
   return is_guest(files_.user_of(file)) ? kGuestIndices : Files::kNoLimit;

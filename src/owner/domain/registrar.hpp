@@ -26,6 +26,9 @@ class Registrar {
   // EMFILE beyond what the user may have. `opener`: the process, 0 where that is not known.
   Result<FileId> open_file(std::uint32_t uid, std::uint32_t opener = 0);
 
+  // Whether the user may name the file: with its key, or as the file's own user, or as no guest. EBADF.
+  Result<void> check_named(FileId file, std::uint64_t key, std::uint32_t uid) const;
+
   struct WordRequest {
     std::string_view text;
     std::uint16_t flags;

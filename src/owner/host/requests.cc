@@ -41,9 +41,14 @@ Response attach(const Context& c) {
   return response;
 }
 
+Result<void> may_name_file(const Context& c) {
+  return c.domain.registrar().check_named(c.file(), ipc::key_of(c.request), c.who.uid);
+}
+
 Response register_for_file(const Context& c) {
   constexpr std::uint64_t kMaxErrno = 4095;
-  if (c.request.b > 255 || c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
+  if (c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
+  if (auto may = may_name_file(c); !may) return error_response(may.error());
   Response response = respond(c.domain.registrar().register_for_file(
       c.file(), c.pid, c.who,
       {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(), static_cast<std::uint8_t>(c.request.c),
@@ -53,12 +58,18 @@ Response register_for_file(const Context& c) {
 }
 
 Response register_status_bit(const Context& c) {
+  if (auto may = may_name_file(c); !may) return error_response(may.error());
   const auto registered = c.domain.registrar().register_status_bit(c.file(), c.text, c.who.uid);
   if (!registered) return error_response(registered.error());
   Response response;
   response.reply.a = registered->index;
   response.reply.b = registered->bit;
   return response;
+}
+
+Response register_plain(const Context& c) {
+  if (auto may = may_name_file(c); !may) return error_response(may.error());
+  return respond(c.domain.registrar().register_plain(c.file(), c.text, c.who.uid));
 }
 
 Response status_page(const Context& c) {
@@ -244,7 +255,7 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
     case Operation::kRegisterStatusBit:
       return register_status_bit(c);
     case Operation::kRegisterPlain:
-      return respond(domain.registrar().register_plain(c.file(), text, who.uid));
+      return register_plain(c);
     case Operation::kStatusPage:
       return status_page(c);
     case Operation::kStatusText:

@@ -412,18 +412,23 @@ void Server::serve(int fd) {
   if (found != connections_.end() && !serve_one(found->second)) close_connection(fd);
 }
 
+Result<domain::FileId> reopen_file(domain::Domain& domain, const ipc::Request& request, std::uint32_t pid,
+                                   std::uint32_t uid) {
+  const domain::FileId file{request.file_slot, request.file_generation};
+  LT_CHECK(domain.registrar().check_named(file, ipc::key_of(request), uid));
+  LT_CHECK(domain.files().reopen(file, pid));
+  return file;
+}
+
 void Server::open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid) {
-  Result<domain::FileId> file = domain::FileId{request.file_slot, request.file_generation};
-  if (request.operation == ipc::Operation::kOpenFile) {
-    file = domain_.registrar().open_file(uid, pid);
-  } else if (auto reopened = domain_.files().reopen(*file, pid); !reopened) {
-    file = tl::unexpected<Error>(std::move(reopened).error());
-  }
+  const auto file = request.operation == ipc::Operation::kOpenFile ? domain_.registrar().open_file(uid, pid)
+                                                                   : reopen_file(domain_, request, pid, uid);
   ipc::FileIdentity identity;
   if (file) {
     connection.file = *file;
     identity.slot = file->slot;
     identity.generation = file->generation;
+    identity.key = domain_.files().key_of(*file);
   } else {
     identity.error = file.error().code;
   }

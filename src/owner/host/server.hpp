@@ -81,6 +81,10 @@ struct Response {
 
 Response error_response(const Error& error);
 
+// As kReopenFile asks. EBADF.
+Result<domain::FileId> reopen_file(domain::Domain& domain, const ipc::Request& request, std::uint32_t pid,
+                                   std::uint32_t uid);
+
 // Carries a request out. `pid` and `who` are the sender's as the kernel gives them.
 Response handle_request(domain::Domain& domain, rules::Rules& rules, Connection& connection, std::uint32_t pid,
                         programs::Identity who, const ipc::Request& request, std::string_view text);

@@ -576,6 +576,61 @@ TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
             0);
 }
 
+// Its slot and generation stand in the control segment.
+TEST_F(ServerTest, AnotherUsersFileIsNamedByItsKeyAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  const DataFile file = open_data_file();
+  EXPECT_EQ(as_nobody([&] {
+              const auto fd = ipc::connect_to(path_);
+              if (!fd || !ipc::ask(fd->get(), {.operation = Operation::kAttach})) return 1;
+              std::uint32_t word = 0;
+              Request request{.file_slot = file.identity.slot,
+                              .file_generation = file.identity.generation,
+                              .a = reinterpret_cast<std::uint64_t>(&word),
+                              .c = 4};
+              const auto error_of = [&](Operation operation, std::uint64_t key) {
+                request.operation = operation;
+                request.b = ipc::with_key(key);
+                const auto answer = ipc::ask(fd->get(), request, "theirs u32 n");
+                return answer ? 0 : answer.error().code;
+              };
+              for (const std::uint64_t key : {std::uint64_t{0}, file.identity.key + 1}) {
+                if (error_of(Operation::kRegister, key) != EBADF) return 2;
+                if (error_of(Operation::kRegisterStatusBit, key) != EBADF) return 3;
+                if (error_of(Operation::kRegisterPlain, key) != EBADF) return 4;
+              }
+              return error_of(Operation::kRegisterStatusBit, file.identity.key) == 0 ? 0 : 5;
+            }),
+            0);
+}
+
+TEST_F(ServerTest, AnotherUsersFileIsReopenedByItsKeyAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  const domain::SavedFile saved{5, 0xabcd0005, 0, false, {}, {}, 4711};
+  {
+    const auto access = domain_->enter();
+    const auto self = domain::process_id(static_cast<std::uint32_t>(::getpid()));
+    ASSERT_TRUE(domain_->files().restore(saved, {}, {self}));
+  }
+  EXPECT_EQ(as_nobody([&] {
+              const auto error_with = [&](std::uint64_t key) {
+                const Fd fd = connect();
+                const Request reopen{.operation = Operation::kReopenFile,
+                                     .file_slot = saved.slot,
+                                     .file_generation = saved.generation,
+                                     .b = ipc::with_key(key)};
+                std::ignore = ipc::send(fd.get(), std::as_bytes(std::span(&reopen, 1)), {});
+                pollfd readable{fd.get(), POLLIN, 0};
+                std::ignore = ::poll(&readable, 1, 5000);
+                const auto identity = ipc::peek_identity(fd.get());
+                return identity ? identity->error : -1;
+              };
+              if (error_with(0) != EBADF) return 1;
+              return error_with(saved.key) == 0 ? 0 : 2;
+            }),
+            0);
+}
+
 TEST_F(ServerTest, StructsAreDescribedByWhoHasTheEvent) {
   const Fd mine = connect(), other = connect();
   const auto slot = ipc::ask(mine.get(), {.operation = Operation::kRegisterNative}, "moved struct position to 8");

@@ -14,6 +14,10 @@
 //     | magic | error | a   | b   | c   | text_size |          | text …
 //     +-------+-------+-----+-----+-----+-----------+----------+----------
 //
+// A request about a file has the file's key in b, above the low 8 bits. It stands in the FileIdentity, so whoever has
+// the descriptor has it; the file's slot and generation stand in the control segment, for everybody to read. A program
+// from before there were keys says none, and may name the files of its own user.
+//
 // A text has at most kMaxText bytes. Numbers are in the machine's byte order. The owner knows who asks from the kernel
 // (SCM_CREDENTIALS), never from the message.
 //
@@ -248,12 +252,17 @@ LT_SHARED_AT(Reply, b, 16);
 LT_SHARED_AT(Reply, c, 24);
 LT_SHARED_AT(Reply, text_size, 32);
 
-// What lies in a file's connection.
+// What a request about a file has in b: the file's key, and what the operation has there besides.
+inline constexpr unsigned kKeyBits = 56;
+inline std::uint64_t with_key(std::uint64_t key, std::uint8_t low = 0) { return key << 8 | low; }
+inline std::uint64_t key_of(const Request& request) { return request.b >> 8; }
+
+// What lies in a file's connection. (Owners from before there were keys leave one that ends at 24.)
 //
-//   0       8      12           16      20   24
-//   +-------+------+------------+-------+----+
-//   | magic | slot | generation | error |    |
-//   +-------+------+------------+-------+----+
+//   0       8      12           16      20   24    32
+//   +-------+------+------------+-------+----+-----+
+//   | magic | slot | generation | error |    | key |
+//   +-------+------+------------+-------+----+-----+
 struct FileIdentity {
   std::uint64_t magic = kIdentityMagic;
   std::uint32_t slot = 0;
@@ -261,12 +270,15 @@ struct FileIdentity {
   // errno: the file could not be opened.
   std::int32_t error = 0;
   std::uint32_t reserved = 0;
+  // Of kKeyBits; 0: there is none.
+  std::uint64_t key = 0;
 };
-LT_SHARED(FileIdentity, 24, 8);
+LT_SHARED(FileIdentity, 32, 8);
 LT_SHARED_AT(FileIdentity, magic, 0);
 LT_SHARED_AT(FileIdentity, slot, 8);
 LT_SHARED_AT(FileIdentity, generation, 12);
 LT_SHARED_AT(FileIdentity, error, 16);
+LT_SHARED_AT(FileIdentity, key, 24);
 
 //   0      4            8        9
 //   +------+------------+--------+----+

@@ -393,7 +393,7 @@ Result<FileIdentity> peek_identity(int fd) {
   // An owner that was killed with something unread leaves an error in front of it.
   if (n < 0 && errno == ECONNRESET) n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
   errno = saved_errno;
-  if (n != static_cast<ssize_t>(sizeof identity) || identity.magic != kIdentityMagic) {
+  if (n < static_cast<ssize_t>(offsetof(FileIdentity, key)) || identity.magic != kIdentityMagic) {
     return fail(EBADF, {});
   }
   return identity;

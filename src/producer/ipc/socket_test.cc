@@ -95,15 +95,27 @@ TEST(SocketTest, AnOwnerThatDoesNotAnswerInTimeHasNoSecondChance) {
   EXPECT_EQ(ask(pair.a.get(), {.operation = Operation::kAbout}).error().code, EPIPE);
 }
 
+TEST(SocketTest, AnIdentityFromBeforeThereWereKeysHasNone) {
+  Pair pair;
+  const FileIdentity identity{kIdentityMagic, 3, 9, 0, 0, 7};
+  const auto before = std::as_bytes(std::span(&identity, 1)).first(offsetof(FileIdentity, key));
+  ASSERT_TRUE(send(pair.b.get(), before, {}));
+  const auto seen = peek_identity(pair.a.get());
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->slot, 3u);
+  EXPECT_EQ(seen->key, 0u);
+}
+
 TEST(SocketTest, IdentityIsPeekedAtNeverTaken) {
   Pair pair;
-  const FileIdentity identity{kIdentityMagic, 3, 9, 0, 0};
+  const FileIdentity identity{kIdentityMagic, 3, 9, 0, 0, 7};
   ASSERT_TRUE(send(pair.b.get(), std::as_bytes(std::span(&identity, 1)), {}));
   for (int i = 0; i < 3; ++i) {
     auto seen = peek_identity(pair.a.get());
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->slot, 3u);
     EXPECT_EQ(seen->generation, 9u);
+    EXPECT_EQ(seen->key, 7u);
   }
   EXPECT_EQ(peek_identity(pair.b.get()).error().code, EBADF);
   EXPECT_EQ(peek_identity(0).error().code, EBADF);

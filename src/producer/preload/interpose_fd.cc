@@ -100,7 +100,7 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
   if (is_perf_event(file) && is_program_request(request)) return set_perf_program(fd, argument);
   if (is_perf_event(file)) return perf_ioctl(file, request, argument);
   const int saved_errno = errno;
-  const int result = is_status_file(file) ? -ENOTTY : data_request(file, request, argument);
+  const int result = is_status_file(file) ? -ENOTTY : data_request(fd, file, request, argument);
   errno = result < 0 ? -result : saved_errno;
   return result < 0 ? -1 : result;
 }

@@ -26,10 +26,11 @@ constexpr int kNoAnswer = -1;
 constexpr int kRefused = -2;
 
 // A connection that has become a file: the descriptor, or one of these.
-int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identity) {
+int connect_as(ipc::Operation operation, FdEntry file, std::uint64_t key, ipc::FileIdentity& identity) {
   const int fd = ipc::connect_plain(client::Process::get().socket_path(), true, kPatience_ms);
   if (fd < 0) return kNoAnswer;
-  const ipc::Request request{.operation = operation, .file_slot = file.slot, .file_generation = file.generation};
+  const ipc::Request request{
+      .operation = operation, .file_slot = file.slot, .file_generation = file.generation, .b = ipc::with_key(key)};
   ssize_t sent;
   do {
     sent = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
@@ -63,10 +64,12 @@ void replace(int fd, FdEntry file, int socket, FdEntry fresh) {
 
 // All descriptors from `first` on that are this file.
 void reopen_from(int first, FdEntry file) {
+  const auto known = ipc::peek_identity(first);
+  const std::uint64_t key = known ? known->key : 0;
   ipc::FileIdentity identity;
-  int socket = connect_as(ipc::Operation::kReopenFile, file, identity);
+  int socket = connect_as(ipc::Operation::kReopenFile, file, key, identity);
   // An owner that has not answered in time has the file all the same, under the number that we know.
-  if (socket == kRefused) socket = connect_as(ipc::Operation::kOpenFile, file, identity);
+  if (socket == kRefused) socket = connect_as(ipc::Operation::kOpenFile, file, 0, identity);
   if (socket < 0) return;
   const int flags = real().fcntl(first, F_GETFL, nullptr);
   if (flags >= 0 && (flags & O_NONBLOCK) != 0) {

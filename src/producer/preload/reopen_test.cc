@@ -22,13 +22,14 @@ using Kind = FakeAnswer::Kind;
 
 class ReopenTest : public ClientTest {
  protected:
-  // Files 1, 2, … with the generations 101, 102, …
+  // Files 1, 2, … with the generations 101, 102, … and the keys 201, 202, …
   static void number_files(FakeOwner& owner) {
     const auto count = std::make_shared<std::uint32_t>(0);
     owner.answer(Operation::kOpenFile, [count](const Asked&) {
       FakeAnswer answer = FakeAnswer::of(Kind::kIdentity);
       answer.identity.slot = ++*count;
       answer.identity.generation = 100 + *count;
+      answer.identity.key = 200 + *count;
       return answer;
     });
   }
@@ -67,7 +68,9 @@ TEST_F(ReopenTest, EveryFileIsReopenedOnceUnderItsNumber) {
     EXPECT_EQ(FdTable::get(two).generation, 1102u);
     EXPECT_EQ(FdTable::get(two).slot, 2u);
     EXPECT_EQ(FdTable::get(one_again).generation, 1101u);
-    EXPECT_EQ(second.asked(Operation::kReopenFile).size(), 2u);
+    const auto reopened = second.asked(Operation::kReopenFile);
+    ASSERT_EQ(reopened.size(), 2u);
+    for (const Asked& asked : reopened) EXPECT_EQ(ipc::key_of(asked.request), asked.request.file_slot + 200);
     EXPECT_EQ(::fcntl(one, F_GETFD), 0);
     EXPECT_EQ(::fcntl(two, F_GETFD), FD_CLOEXEC);
     EXPECT_EQ(::fcntl(one, F_GETFL) & O_NONBLOCK, 0);

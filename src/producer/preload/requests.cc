@@ -32,8 +32,18 @@ class OwnMemory final : public abi::CallerMemory {
 // What the owner answered, as an errno; a dead owner is a device that went away.
 int error_of(const Error& error) { return ipc::nobody_answers(error.code) ? -ENODEV : -error.code; }
 
-ipc::Request about(FdEntry file, ipc::Operation operation) {
-  return {.operation = operation, .file_slot = file.slot, .file_generation = file.generation};
+// A descriptor and the file that it leads to.
+struct Opened {
+  int fd;
+  FdEntry file;
+};
+
+ipc::Request about(const Opened& opened, ipc::Operation operation, std::uint8_t low = 0) {
+  const auto identity = ipc::peek_identity(opened.fd);
+  return {.operation = operation,
+          .file_slot = opened.file.slot,
+          .file_generation = opened.file.generation,
+          .b = ipc::with_key(identity ? identity->key : 0, low)};
 }
 
 // As in the kernel, a structure that cannot be written does not undo a registration.
@@ -42,12 +52,11 @@ void put(void* structure, std::size_t offset, std::uint64_t value) {
   copy_out(static_cast<char*>(structure) + offset, &number, sizeof number);
 }
 
-int register_word(FdEntry file, const abi::DataRequest& wanted, void* argument) {
+int register_word(const Opened& opened, const abi::DataRequest& wanted, void* argument) {
   const UserReg& reg = wanted.reg;
   ipc::Claim* const claim = claim_word(reg.enable_addr, reg.enable_bit);
-  ipc::Request request = about(file, ipc::Operation::kRegister);
+  ipc::Request request = about(opened, ipc::Operation::kRegister, reg.enable_bit);
   request.a = reg.enable_addr;
-  request.b = reg.enable_bit;
   request.c = reg.enable_size | reinterpret_cast<std::uint64_t>(claim) << 8;
   request.d = reg.flags | static_cast<std::uint64_t>(wanted.text_error) << 16;
   const auto answer = client::Process::get().ask(request, wanted.text);
@@ -60,16 +69,16 @@ int register_word(FdEntry file, const abi::DataRequest& wanted, void* argument) 
   return 0;
 }
 
-int register_status_bit(FdEntry file, const abi::DataRequest& wanted, void* argument) {
-  const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterStatusBit), wanted.text);
+int register_status_bit(const Opened& opened, const abi::DataRequest& wanted, void* argument) {
+  const auto answer = client::Process::get().ask(about(opened, ipc::Operation::kRegisterStatusBit), wanted.text);
   if (!answer) return error_of(answer.error());
   put(argument, offsetof(UserRegStatusBit, status_bit), answer->reply.b);
   put(argument, offsetof(UserRegStatusBit, write_index), answer->reply.a);
   return 0;
 }
 
-int register_plain(FdEntry file, const abi::DataRequest& wanted) {
-  const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterPlain), wanted.text);
+int register_plain(const Opened& opened, const abi::DataRequest& wanted) {
+  const auto answer = client::Process::get().ask(about(opened, ipc::Operation::kRegisterPlain), wanted.text);
   return answer ? static_cast<int>(answer->reply.a) : error_of(answer.error());
 }
 
@@ -89,17 +98,17 @@ int delete_event(const abi::DataRequest& wanted) {
 
 }  // namespace
 
-int data_request(FdEntry file, unsigned long request, void* argument) {
+int data_request(int fd, FdEntry file, unsigned long request, void* argument) {
   const abi::Version abi = client::Process::is_attached() ? client::Process::view().control->abi : abi::Version::k6_12;
   const auto wanted = abi::read_data_request(OwnMemory(), abi, request, reinterpret_cast<std::uint64_t>(argument));
   if (!wanted) return -wanted.error().code;
   switch (wanted->command) {
     case abi::DataCommand::kRegisterWord:
-      return register_word(file, *wanted, argument);
+      return register_word({fd, file}, *wanted, argument);
     case abi::DataCommand::kRegisterStatusBit:
-      return register_status_bit(file, *wanted, argument);
+      return register_status_bit({fd, file}, *wanted, argument);
     case abi::DataCommand::kRegisterPlain:
-      return register_plain(file, *wanted);
+      return register_plain({fd, file}, *wanted);
     case abi::DataCommand::kUnregister:
       return unregister_word(*wanted);
     case abi::DataCommand::kDelete:

@@ -12,7 +12,7 @@ inline bool is_data_request(unsigned long request) {
 }
 
 // Returns what the system call does, or a negative errno.
-int data_request(FdEntry file, unsigned long request, void* argument);
+int data_request(int fd, FdEntry file, unsigned long request, void* argument);
 
 // Around fork: the owner is told before, since the parent may end before its child has said a word. In the child, its
 // copies of enable words are made known to the owner before fork() returns.

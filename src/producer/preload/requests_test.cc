@@ -21,6 +21,7 @@ using ipc::Operation;
 using Kind = FakeAnswer::Kind;
 
 constexpr FdEntry kRequestsFile{77, 3, 2};
+constexpr int kNoDescriptor = -1;
 
 // As Operation::kRegister has it.
 const ipc::Claim* claim_of(const Asked& asked) { return reinterpret_cast<const ipc::Claim*>(asked.request.c >> 8); }
@@ -43,13 +44,15 @@ class RequestsTest : public ClientTest {
     reg.name_args = reinterpret_cast<std::uint64_t>(declaration);
     return reg;
   }
-  static int register_word(abi::UserReg& reg) { return data_request(kRequestsFile, abi::kIoctlRegister, &reg); }
+  static int register_word(abi::UserReg& reg) {
+    return data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegister, &reg);
+  }
   static int unregister(const std::uint32_t* word, std::uint8_t bit = 31) {
     abi::UserUnreg unreg{};
     unreg.size = sizeof unreg;
     unreg.disable_bit = bit;
     unreg.disable_addr = reinterpret_cast<std::uint64_t>(word);
-    return data_request(kRequestsFile, abi::kIoctlUnregister, &unreg);
+    return data_request(kNoDescriptor, kRequestsFile, abi::kIoctlUnregister, &unreg);
   }
 };
 
@@ -60,6 +63,27 @@ TEST_F(RequestsTest, TheCommandsAreThoseOfAllGenerations) {
   EXPECT_TRUE(is_data_request(abi::kIoctlRegisterPlain));
   EXPECT_FALSE(is_data_request(0));
   EXPECT_FALSE(is_data_request(abi::kIoctlDelete + 2));
+}
+
+// It stands in the file's connection, whoever has that.
+TEST_F(RequestsTest, TheFilesKeyGoesWithWhatIsAskedAboutIt) {
+  with_owner([](FakeOwner& owner) {
+    owner.answer(Operation::kRegister, FakeAnswer::number(5, 4711));
+    owner.answer(Operation::kRegisterPlain, FakeAnswer::number(42));
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    constexpr std::uint64_t kKey = 0xabcdef01234567;
+    ipc::FileIdentity identity;
+    identity.key = kKey;
+    ASSERT_TRUE(ipc::send(ends[1], std::as_bytes(std::span(&identity, 1)), {}));
+    std::uint32_t word = 0;
+    abi::UserReg reg = registration_of(&word, "done u32 id");
+    EXPECT_EQ(data_request(ends[0], kRequestsFile, abi::kIoctlRegister, &reg), 0);
+    EXPECT_EQ(owner.asked(Operation::kRegister)[0].request.b, ipc::with_key(kKey, 31));
+    char declaration[] = "done u32 id";
+    EXPECT_EQ(data_request(ends[0], kRequestsFile, abi::kIoctlRegisterPlain, declaration), 42);
+    EXPECT_EQ(ipc::key_of(owner.asked(Operation::kRegisterPlain)[0].request), kKey);
+  });
 }
 
 TEST_F(RequestsTest, AWordIsRegisteredForTheFileWithAClaim) {
@@ -107,20 +131,20 @@ TEST_F(RequestsTest, WhereNobodyAnswersTheDeviceHasGone) {
     }
     EXPECT_EQ(unregister(&word), -ENODEV);
     char name[] = "done";
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlDelete, name), -ENODEV);
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegisterPlain, name), -ENODEV);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlDelete, name), -ENODEV);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegisterPlain, name), -ENODEV);
   });
 }
 
 TEST_F(RequestsTest, AStructureThatCannotBeReadIsAFault) {
   with_owner([](FakeOwner& owner) {
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegister, nullptr), -EFAULT);
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlUnregister, reinterpret_cast<void*>(8)), -EFAULT);
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlDelete, nullptr), -EFAULT);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegister, nullptr), -EFAULT);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlUnregister, reinterpret_cast<void*>(8)), -EFAULT);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlDelete, nullptr), -EFAULT);
     abi::UserReg small{};
     small.size = 8;
     EXPECT_EQ(register_word(small), -EINVAL);
-    EXPECT_EQ(data_request(kRequestsFile, 0x1234, nullptr), -ENOTTY);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, 0x1234, nullptr), -ENOTTY);
     EXPECT_EQ(owner.asked().size(), 1u);  // the attachment
   });
 }
@@ -161,10 +185,10 @@ TEST_F(RequestsTest, AWordIsGivenUpWhoeverIsToldOfIt) {
 TEST_F(RequestsTest, AnEventIsDeletedByItsName) {
   with_owner([](FakeOwner& owner) {
     char name[] = "done";
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlDelete, name), 0);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlDelete, name), 0);
     EXPECT_EQ(owner.asked(Operation::kDelete)[0].text, "done");
     owner.answer(Operation::kDelete, FakeAnswer::error(EBUSY));
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlDelete, name), -EBUSY);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlDelete, name), -EBUSY);
   });
 }
 
@@ -175,13 +199,13 @@ TEST_F(RequestsTest, AStatusBitIsWrittenToTheStructure) {
     abi::UserRegStatusBit reg{};
     reg.size = sizeof reg;
     reg.name_args = reinterpret_cast<std::uint64_t>("done u32 id");
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegister, &reg), 0);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegister, &reg), 0);
     EXPECT_EQ(reg.status_bit, 17u);
     EXPECT_EQ(reg.write_index, 5u);
     EXPECT_EQ(owner.asked(Operation::kRegisterStatusBit)[0].text, "done u32 id");
     EXPECT_EQ(owner.asked(Operation::kRegisterStatusBit)[0].request.file_slot, kRequestsFile.slot);
     owner.answer(Operation::kRegisterStatusBit, FakeAnswer::error(ENOSPC));
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegister, &reg), -ENOSPC);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegister, &reg), -ENOSPC);
   });
 }
 
@@ -189,10 +213,10 @@ TEST_F(RequestsTest, WhatIsWithoutAWordIsAnsweredWithItsByte) {
   with_owner([](FakeOwner& owner) {
     owner.answer(Operation::kRegisterPlain, FakeAnswer::number(42));
     char declaration[] = "done u32 id";
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegisterPlain, declaration), 42);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegisterPlain, declaration), 42);
     EXPECT_EQ(owner.asked(Operation::kRegisterPlain)[0].request.file_generation, kRequestsFile.generation);
     owner.answer(Operation::kRegisterPlain, FakeAnswer::error(EINVAL));
-    EXPECT_EQ(data_request(kRequestsFile, abi::kIoctlRegisterPlain, declaration), -EINVAL);
+    EXPECT_EQ(data_request(kNoDescriptor, kRequestsFile, abi::kIoctlRegisterPlain, declaration), -EINVAL);
   });
 }
 
