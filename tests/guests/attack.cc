@@ -10,8 +10,6 @@
 //   requests      COUNT connections on each of which there is always a request for the text that lists all events
 //   words         COUNT processes whose enable words lie in memory that never answers (a FUSE file that hangs); begins
 //                 as root, goes on as uid $ATTACK_UID
-//   exec          a process that hangs in the middle of exec (it closes a file of a FUSE mount that hangs), with
-//                 requests that it had sent; as `words`
 //   memory        writes to all of its data segment, and again, saying "ready" again, for each byte of input
 //   scribble      writes nonsense over all rings of its data segment, again and again
 //   switches      throws all switches of the domain, again and again
@@ -30,7 +28,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -164,8 +161,7 @@ void requests(int count) {
 
 // -- words ----------------------------------------------------------------------------------------------------------
 
-// A file whose reads (or closes) are never answered: a FUSE file system that hangs. Any user who may mount one has
-// this.
+// A file whose reads are never answered: a FUSE file system that hangs. Any user who may mount one has this.
 //
 // Whoever touches a page of it may sleep, beyond the reach of SIGKILL, until the last descriptor of its /dev/fuse is
 // closed. So one process alone has that, which serves the file and never opens it (a process that ends closes its files
@@ -173,8 +169,7 @@ void requests(int count) {
 // namespace of its own, and goes with it.
 class HungFile {
  public:
-  explicit HungFile(const char* over, std::uint32_t unanswered = FUSE_READ)
-      : over_(over), unanswered_(unanswered), server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
+  explicit HungFile(const char* over) : over_(over), server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
     const std::string options = "rootmode=100000,user_id=0,group_id=0,allow_other,fd=" + std::to_string(server_.get());
     const bool mounted = server_ && ::unshare(CLONE_NEWNS) == 0 &&
                          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -188,10 +183,6 @@ class HungFile {
     file_ = Fd(::open(over_, O_RDWR | O_CLOEXEC));
     struct stat st {};  // so that the kernel knows how long it is
     if (!file_ || ::fstat(file_.get(), &st) != 0) give_up("open of a FUSE file");
-  }
-  // In the process that serves the file: until somebody waits for an answer that never comes.
-  void wait_until_it_hangs() const {
-    while (!hangs_) ::usleep(1000);
   }
   // Takes the place of what is at the page.
   void put_at(void* page) const {
@@ -207,14 +198,12 @@ class HungFile {
     if (size > 0) std::memcpy(bytes + sizeof header, body, size);
     std::ignore = ::write(server_.get(), bytes, header.len);
   }
-  void serve() {
+  void serve() const {
     alignas(8) static char bytes[1 << 17];
     while (::read(server_.get(), bytes, sizeof bytes) > 0) {
       fuse_in_header request;
       std::memcpy(&request, bytes, sizeof request);
-      if (request.opcode == unanswered_) {
-        hangs_ = true;
-      } else if (request.opcode == FUSE_INIT) {
+      if (request.opcode == FUSE_INIT) {
         fuse_init_out out{};
         out.major = FUSE_KERNEL_VERSION;
         out.minor = 31;
@@ -231,16 +220,13 @@ class HungFile {
         fuse_open_out out{};
         out.open_flags = FOPEN_KEEP_CACHE;  // else who opens it waits for the page that somebody reads
         reply(request, &out, sizeof out);
-      } else {
+      } else if (request.opcode != FUSE_READ) {
         reply(request, nullptr, 0);
       }
     }
   }
 
   const char* over_;
-  std::uint32_t unanswered_;
-  // Without a partner: nothing else is looked at by it.
-  std::atomic<bool> hangs_ = false;
   Fd server_, file_;
 };
 
@@ -250,10 +236,8 @@ void* new_page() {
   return page;
 }
 
-uid_t attacker() { return static_cast<uid_t>(std::atoi(std::getenv("ATTACK_UID"))); }
-
 void become_the_attacker(pid_t parent) {
-  const uid_t uid = attacker();
+  const auto uid = static_cast<uid_t>(std::atoi(std::getenv("ATTACK_UID")));
   if (::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0) give_up("setresuid");
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // which a change of the user takes away
@@ -302,62 +286,6 @@ void words(int count) {
   ::close(ends[1]);
   char byte;
   std::ignore = ::read(ends[0], &byte, 1);  // ends when all have done what they can
-  keep_until_told();
-}
-
-// -- exec -----------------------------------------------------------------------------------------------------------
-
-// The parent has a word, so that the child may share its memory. Returns in none of them.
-[[noreturn]] void hang_in_exec(HungFile& hung, pid_t parent, int told) {
-  hung.open();
-  become_the_attacker(parent);
-  ipc::FileIdentity identity;
-  const Fd file = open_file(identity), mine(connect());
-  const std::string text = "exec u32 x";
-  const ipc::Request request{.operation = Operation::kRegister,
-                             .text_size = static_cast<std::uint32_t>(text.size()),
-                             .file_slot = identity.slot,
-                             .file_generation = identity.generation,
-                             .a = reinterpret_cast<std::uintptr_t>(new_page()),
-                             .c = 4};
-  if (!file || !ipc::ask(mine.get(), request, text)) give_up("a word");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execl("/bin/true", "true", nullptr);
-    give_up("exec");
-  }
-  std::ignore = ::write(told, &child, sizeof child);
-  for (;;) ::pause();
-}
-
-// What the process has sent. The kernel lets only root and who has a user namespace of one's own say so later; whoever
-// has not sends it at once before exec, and more of it.
-void send_as(pid_t pid, int connection, const ipc::Request& request) {
-  const ucred sender{pid, attacker(), attacker()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof sender)] = {};
-  iovec bytes{const_cast<ipc::Request*>(&request), sizeof request};
-  msghdr message{};
-  message.msg_iov = &bytes, message.msg_iovlen = 1;
-  message.msg_control = control, message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  *header = {CMSG_LEN(sizeof sender), SOL_SOCKET, SCM_CREDENTIALS};
-  std::memcpy(CMSG_DATA(header), &sender, sizeof sender);
-  if (::sendmsg(connection, &message, MSG_NOSIGNAL) < 0) give_up("sendmsg");
-}
-
-void exec(int) {
-  HungFile hung(program_invocation_name, FUSE_FLUSH);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) give_up("pipe");
-  const pid_t parent = ::getpid();
-  if (::fork() == 0) hang_in_exec(hung, parent, ends[1]);
-  pid_t hanging = 0;
-  if (::read(ends[0], &hanging, sizeof hanging) != sizeof hanging) give_up("the process that hangs");
-  hung.wait_until_it_hangs();
-  if (::seteuid(attacker()) != 0) give_up("seteuid");
-  const Fd connection(connect());
-  if (::seteuid(0) != 0) give_up("seteuid");
-  for (int i = 0; i < 20; ++i) send_as(hanging, connection.get(), {.operation = Operation::kUnregister});
   keep_until_told();
 }
 
@@ -438,7 +366,7 @@ constexpr unsigned kLongest_s = 300;  // whoever should have ended it
 
 int run(int argc, char** argv) {
   const std::map<std::string, void (*)(int)> attacks = {
-      {"readers", readers}, {"connections", connections}, {"requests", requests}, {"words", words}, {"exec", exec},
+      {"readers", readers}, {"connections", connections}, {"requests", requests}, {"words", words},
       {"memory", memory},   {"scribble", scribble},       {"switches", switches}, {"users", users}};
   const auto attack = attacks.find(argc > 1 ? argv[1] : "");
   if (attack == attacks.end()) give_up("attack: no such attack");

@@ -95,11 +95,6 @@ class Guests(support.Case):
         # Those that are registered are set with each recording that begins.
         self.assert_costs_victims_no_time("words", "40", uid=None)
 
-    @support.needs_fuse
-    @support.needs_namespaces
-    def test_a_process_that_hangs_in_the_middle_of_exec(self):
-        self.assert_costs_victims_no_time("exec", uid=None)
-
     def memory_of(self, uid):
         """In KiB, as the domain's user is told."""
         status, out, err = self.landtrace("list", "--users", "--socket", self.socket)
