@@ -301,14 +301,14 @@ class WithPid(Attach):
 
     def test_one_that_ends_before_it_is_attached_keeps_no_other_from_being_recorded(self):
         ending, process = self.program("tick"), self.program("tick")
-        folder = os.open(f"/proc/{ending.pid}", os.O_RDONLY)
-        self.addCleanup(os.close, folder)
-        fcntl.flock(folder, fcntl.LOCK_EX)  # as who attaches has it: others wait
+        memory = os.open(f"/proc/{ending.pid}/mem", os.O_RDONLY)
+        self.addCleanup(os.close, memory)
+        fcntl.flock(memory, fcntl.LOCK_EX)  # as who attaches has it: others wait
         recorder = self.start("record", "-o", self.file, "--pid", ending.pid, "--pid", process.pid, "-p", self.PROBE)
         self.assertIn("recording the domain", recorder.stderr.readline())
         ending.kill()
         ending.wait()
-        fcntl.flock(folder, fcntl.LOCK_UN)
+        fcntl.flock(memory, fcntl.LOCK_UN)
         self.wait_for_events()
         status, _, err = self.stop(recorder, signal.SIGINT)
         self.assertEqual(status, 0, err)
@@ -317,14 +317,14 @@ class WithPid(Attach):
 
     def test_where_all_have_ended_before_they_are_attached_nothing_is_recorded(self):
         process = self.program("tick")
-        folder = os.open(f"/proc/{process.pid}", os.O_RDONLY)
-        self.addCleanup(os.close, folder)
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        memory = os.open(f"/proc/{process.pid}/mem", os.O_RDONLY)
+        self.addCleanup(os.close, memory)
+        fcntl.flock(memory, fcntl.LOCK_EX)
         recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
         self.assertIn("recording the domain", recorder.stderr.readline())
         process.kill()
         process.wait()
-        fcntl.flock(folder, fcntl.LOCK_UN)
+        fcntl.flock(memory, fcntl.LOCK_UN)
         _, err = recorder.communicate(timeout=support.TIMEOUT_S)
         self.assertEqual((recorder.returncode, err), (1, f"landtrace: there is no process {process.pid}\n"))
         self.assertFalse(os.path.exists(self.file))
@@ -447,6 +447,21 @@ class Late(Attach):
 
     def test_under_the_shim(self):
         self.expect_ticks_of(self.program("tick", prefix=[LANDTRACE, "run", "--"]))
+
+    def test_whoever_locks_their_folders(self):
+        """Any user may, of any process."""
+        process = self.program("tick", prefix=[LANDTRACE, "run", "--"])
+        folder = os.open(f"/proc/{process.pid}", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.expect_ticks_of(process)
+
+    def test_somebody_else_who_attaches_is_not_waited_for_without_end(self):
+        process = self.program("tick")
+        memory = os.open(f"/proc/{process.pid}/mem", os.O_RDONLY)
+        self.addCleanup(os.close, memory)
+        fcntl.flock(memory, fcntl.LOCK_EX)
+        self.refused(process.pid, "somebody else attaches to it just now; try again")
 
     def test_others_are_left_alone(self):
         process = self.program("tick")

@@ -35,10 +35,13 @@ constexpr bool kIsThere = false;
 
 // Where the block is, the program may map something meanwhile: in its middle it is far from where that begins.
 constexpr std::uint64_t kLeastHole = 16 * kBlockBytes;
+// With code, that are looked through: a program may map one file as often as it likes.
+constexpr std::size_t kMostObjects = 4096;
 
-constexpr auto kStopPatience = 1s;
 // For the loader of a program that has only begun. Some have nothing by which one could tell that it is done.
 constexpr auto kLoaderPatience = 3s;
+// For somebody else who attaches to the same program.
+constexpr auto kLockPatience = 10s;
 // How long a thread is looked for that stands at a safe place.
 constexpr auto kPatience = 5s;
 // Of these only the first is for threads that wait without a limit; then running ones have a chance.
@@ -53,11 +56,26 @@ bool is_same(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-// One that attaches at a time: the code's place is for one.
-Fd lock_process(std::uint32_t pid) {
-  Fd folder(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) ::flock(folder.get(), LOCK_EX);
-  return folder;
+Result<void> check_not_cancelled(const Request& request, const Facts& facts) {
+  if (request.progress != nullptr) ++*request.progress;
+  if (request.cancelled == nullptr || !*request.cancelled) return {};
+  return fail(ECANCELED, name_of(facts) + " was not attached");
+}
+
+// One that attaches at a time: the code's place is for one. The lock is on a file that only those may open who may do
+// with the program whatever they like. Others find out later that they may not.
+Result<Fd> lock_process(const Request& request, const Facts& facts) {
+  Fd memory(::open(fmt::format("/proc/{}/mem", facts.pid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!memory) return Fd();
+  for (const auto begin = Clock::now(); ::flock(memory.get(), LOCK_EX | LOCK_NB) != 0;) {
+    if (Clock::now() - begin > kLockPatience) {
+      return fail(EBUSY, fmt::format("{} cannot be attached: somebody else attaches to it just now; try again",
+                                     name_of(facts)));
+    }
+    LT_CHECK(check_not_cancelled(request, facts));
+    std::this_thread::sleep_for(1ms);
+  }
+  return memory;
 }
 
 class Attachment {
@@ -80,10 +98,7 @@ class Attachment {
     if (now && !now->is_gone()) return refuse(ESRCH, "it has become another program (exec) in the middle; try again");
     return refuse(is_diverted_ ? ECONNRESET : ESRCH, "it has ended in the middle");
   }
-  [[nodiscard]] Result<void> check_not_cancelled() const {
-    if (request_.cancelled == nullptr || !*request_.cancelled) return {};
-    return fail(ECANCELED, name_of(facts_) + " was not attached");
-  }
+  [[nodiscard]] Result<void> check_not_cancelled() const { return attach::check_not_cancelled(request_, facts_); }
   Result<Attached> try_to_attach();
   Result<void> check_agents_path() const;
   Result<bool> is_attached_already() const;
@@ -150,7 +165,8 @@ bool Attachment::is_loaded() const {
 Result<void> Attachment::look_when_it_is_loaded() {
   for (const auto begin = Clock::now();; std::this_thread::sleep_for(1ms)) {
     LT_TRY(ranges_, memory_.ranges());
-    objects_ = objects_in(memory_, ranges_);
+    objects_ = objects_in(memory_, ranges_, kMostObjects + 1);
+    if (objects_.size() > kMostObjects) return refuse(E2BIG, fmt::format("it has more than {} objects", kMostObjects));
     if (is_loaded() || Clock::now() - begin > kLoaderPatience) return {};
     if (memory_.is_gone()) return has_gone();
     LT_CHECK(check_not_cancelled());
@@ -297,6 +313,7 @@ Result<void> Attachment::divert_a_thread(const SafePlaces& places) {
   const auto begin = Clock::now();
   const auto try_all = [&](const std::vector<std::uint32_t>& threads) -> Result<bool> {
     for (const std::uint32_t tid : threads) {
+      LT_CHECK(check_not_cancelled());
       LT_TRY(const bool is_diverted, try_to_divert(tid, places));
       if (is_diverted) return true;
     }
@@ -377,7 +394,7 @@ Result<Attached> Attachment::try_to_attach() {
 
 Result<Attached> attach_here(const Request& request) {
   LT_TRY(Facts facts, facts_of(request.pid));
-  const Fd lock = lock_process(facts.pid);
+  LT_TRY(const Fd lock, lock_process(request, facts));
   LT_TRY(facts, facts_of(facts.pid));
   LT_CHECK(check(facts, image_of(facts.pid)));
   auto memory = ProgramMemory::open(facts.pid);

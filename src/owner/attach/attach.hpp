@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -15,12 +16,18 @@
 
 namespace landtrace::attach {
 
+// How long a thread may take to stop.
+inline constexpr std::chrono::seconds kStopPatience{1};
+
 struct Request {
   std::uint32_t pid = 0;
   std::string agent;   // path of liblandtrace-agent.so
   std::string socket;  // of the domain
   // Once this is true it is given up; nullptr: never. Without a partner: nothing else is looked at.
   const std::atomic<bool>* cancelled = nullptr;
+  // Counted up while it gets on, at least once in kStopPatience; nullptr: nobody looks. What the program has mapped may
+  // keep whoever looks there from ever coming back. Without a partner, too.
+  std::atomic<std::uint64_t>* progress = nullptr;
   // Of seccomp: with no more than so many a thread of it is let in, as whoever asks knows.
   unsigned harmless_filters = 0;
 };

@@ -133,9 +133,11 @@ std::uint64_t MappedObject::find(const ProgramMemory& memory, const std::string&
   return found;
 }
 
-std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges) {
+std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges,
+                                     std::size_t most) {
   std::vector<MappedObject> objects;
   for (const MappedRange& range : ranges) {
+    if (objects.size() == most) break;
     if (range.offset != 0 || range.path.empty() || range.path[0] != '/') continue;
     auto object = MappedObject::read(memory, range.path, range.begin);
     if (!object || object->code().empty()) continue;

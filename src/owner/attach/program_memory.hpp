@@ -77,6 +77,8 @@ class MappedObject {
   std::uint64_t debug_ = 0;
 };
 
-std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges);
+// `most` of them.
+std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges,
+                                     std::size_t most = ~std::size_t{0});
 
 }  // namespace landtrace::attach

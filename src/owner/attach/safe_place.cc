@@ -26,6 +26,8 @@ constexpr unsigned char kCall[kCallBytes] = {0x0f, 0x05};
 constexpr std::uint64_t kRecvWaitAll = 0x100;
 // How much of a stack is looked through.
 constexpr std::uint64_t kMostStack = 256 << 10;
+// … and of the code of all that is called like libc or the loader.
+constexpr std::uint64_t kMostSearched = 64 << 20;
 // In the frame of a signal, from where the handler's return address is: the interrupted thread's rax and rip.
 constexpr std::uint64_t kFrameRax = 8 + 40 + 13 * 8;
 constexpr std::uint64_t kFrameRip = 8 + 40 + 16 * 8;
@@ -131,10 +133,13 @@ bool is_libc_or_loader(const std::string& name) {
   return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* one) { return name.rfind(one, 0) == 0; });
 }
 
-std::vector<std::uint64_t> find_returns_from_signals(const ProgramMemory& memory, const MappedObject& object) {
+// Takes what is read of `left`.
+std::vector<std::uint64_t> find_returns_from_signals(const ProgramMemory& memory, const MappedObject& object,
+                                                     std::uint64_t& left) {
   std::vector<std::uint64_t> found;
   for (const Extent& code : object.code()) {
-    std::string bytes(std::min<std::uint64_t>(code.end - code.begin, 64u << 20), '\0');
+    std::string bytes(std::min(code.end - code.begin, left), '\0');
+    left -= bytes.size();
     if (!memory.read(code.begin, bytes.data(), bytes.size())) continue;
     const std::string_view wanted(reinterpret_cast<const char*>(kReturnFromSignal), sizeof kReturnFromSignal);
     for (std::size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
@@ -193,11 +198,12 @@ SafePlaces SafePlaces::of(const ProgramMemory& memory, const std::vector<MappedR
                           const std::vector<MappedObject>& objects) {
   SafePlaces places(memory);
   places.ranges_ = ranges;
+  std::uint64_t left = kMostSearched;
   for (const MappedObject& object : objects) {
     const bool is_libc = is_libc_or_loader(object.name());
     if (is_libc || object.find(memory, "malloc") != 0) places.unsafe_.push_back(object.path());
     if (!is_libc) continue;
-    for (const std::uint64_t one : find_returns_from_signals(memory, object)) places.returns_.push_back(one);
+    for (const std::uint64_t one : find_returns_from_signals(memory, object, left)) places.returns_.push_back(one);
   }
   return places;
 }
