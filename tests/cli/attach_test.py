@@ -299,6 +299,12 @@ class WithPid(Attach):
         self.assertEqual([event["fields"]["number"] for event in events], list(range(100)))
         self.assertNotIn(process.pid, {event["pid"] for event in events})
 
+    def wait_until_it_waits(self, recorder, process):
+        """For the lock: it has the file open that the lock is on."""
+        folder = f"/proc/{recorder.pid}/fd"
+        self.wait_until(lambda: f"/proc/{process.pid}/mem" in subprocess.run(
+            ["find", folder, "-type", "l", "-printf", "%l\n"], capture_output=True, text=True).stdout.splitlines())
+
     def test_one_that_ends_before_it_is_attached_keeps_no_other_from_being_recorded(self):
         ending, process = self.program("tick"), self.program("tick")
         memory = os.open(f"/proc/{ending.pid}/mem", os.O_RDONLY)
@@ -306,6 +312,7 @@ class WithPid(Attach):
         fcntl.flock(memory, fcntl.LOCK_EX)  # as who attaches has it: others wait
         recorder = self.start("record", "-o", self.file, "--pid", ending.pid, "--pid", process.pid, "-p", self.PROBE)
         self.assertIn("recording the domain", recorder.stderr.readline())
+        self.wait_until_it_waits(recorder, ending)
         ending.kill()
         ending.wait()
         fcntl.flock(memory, fcntl.LOCK_UN)
@@ -322,6 +329,7 @@ class WithPid(Attach):
         fcntl.flock(memory, fcntl.LOCK_EX)
         recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
         self.assertIn("recording the domain", recorder.stderr.readline())
+        self.wait_until_it_waits(recorder, process)
         process.kill()
         process.wait()
         fcntl.flock(memory, fcntl.LOCK_UN)
