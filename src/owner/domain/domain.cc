@@ -58,14 +58,6 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
 
 bool Domain::are_trusted(std::uint32_t uid) { return !registrar_.is_guest(uid); }
 
-// What is not registered by programs is made by other events or by running code, whosoever.
-bool Domain::may_emit(std::uint32_t uid, std::uint32_t slot) {
-  const Event* const event = events_.at(slot);
-  if (event == nullptr) return false;
-  return !event->is_user_event() || slot == plan::kPrintSlot ||
-         event->users.any_of([uid](const EventUsers::User& user) { return user.uid == uid; });
-}
-
 bool Domain::has_anything(std::uint32_t uid) const {
   return descriptors_.taken_by(uid) > 0 || files_.count_of(uid) > 0 || events_.count_of(uid) > 0 ||
          grace_.held_by(uid) > 0;

@@ -131,7 +131,6 @@ class Domain final : private segments::CellWriters {
 
  private:
   bool are_trusted(std::uint32_t uid) override;
-  bool may_emit(std::uint32_t uid, std::uint32_t slot) override;
   [[nodiscard]] bool has_anything(std::uint32_t uid) const;
   [[nodiscard]] bool has_left(const User& user, Time now);
   Result<std::uint32_t> replace_one_who_left(std::uint32_t uid, Time now);

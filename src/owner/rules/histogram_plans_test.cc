@@ -198,6 +198,7 @@ TEST_F(HistogramPlansTest, TriggersThatContinueAHistogramAreCountedEachTime) {
   const std::uint32_t cell = *domain_->cells().take_switch(true);
   plan::Trigger limited = throwing(plan::TriggerAction::kContinueHistogram, cell);
   limited.count = *domain_->cells().take_counter();
+  domain_->cells().add_writer(limited.count, done_->slot);
   limited.limit = 5;
   install(done_, {limited});
   for (int i = 0; i < 3; ++i) write(1, 1, 0);
@@ -254,6 +255,7 @@ TEST_F(HistogramPlansTest, AHistogramThatMakesItsOwnEventEnds) {
 
 TEST_F(HistogramPlansTest, ASnapshotIsCountedOnTheInstancesCell) {
   const std::uint32_t cell = *domain_->cells().take_counter();
+  domain_->cells().add_writer(cell, start_->slot);
   HistPlanDescription what = by_id();
   what.variables = {language::values::number({language::ops::field(8, 8)})};
   HistActionDescription snapshot;

@@ -8,9 +8,9 @@
 namespace landtrace::rules {
 namespace {
 
+using plan::StepKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using plan::StepKind;
 
 // Two sets of rings, exchanged by the test itself.
 class CountingSnapshots : public domain::SnapshotKeeper {

@@ -220,6 +220,7 @@ TEST_F(TriggersTest, AUserWhoComesLaterFindsWhatWasSwitched) {
 
 TEST_F(TriggersTest, AThrowFromTheFutureDoesNotOutlastTheOwnersNext) {
   enable(first_);
+  ASSERT_EQ(apply(first_, "traceoff if n == 77"), 0);
   write(0, 1);
   plan::Cell& cell = domain_->users().all()[0].data().cells[top().stop_switch];
   cell.own = ~0ull;

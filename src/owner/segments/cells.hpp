@@ -2,9 +2,10 @@
 // Each user's data segment has all of them (plan::Cell); here is what they say together, and how one user's changes
 // reach the others.
 //
-// A guest may write whatever it likes to all of them. So of a guest's changes only those count that a trigger of an
-// event of its programs may have made: the owner keeps for each cell which events have such a trigger. All else of what
-// stands in a guest's segment changes nothing for others.
+// A guest may write whatever it likes to all of them. So of a guest's changes only those count that a trigger may have
+// made: the owner keeps for each cell which events have such a trigger. Who emits these is not asked: any program may
+// register them, and a file goes on to whomever its program gives it. All else of what stands in a guest's segment
+// changes nothing for others.
 #pragma once
 
 #include <map>
@@ -18,13 +19,10 @@
 
 namespace landtrace::segments {
 
-// Whose changes of cells count.
+// Whose changes of cells count, whatever they change.
 class CellWriters {
  public:
-  // Everywhere.
   virtual bool are_trusted(std::uint32_t uid) = 0;
-  // Where a trigger of this event, by its slot, makes them.
-  virtual bool may_emit(std::uint32_t uid, std::uint32_t event) = 0;
 
  protected:
   ~CellWriters() = default;
@@ -78,6 +76,7 @@ class Cells {
     return __atomic_load_n(&user.data().cells[cell].own, __ATOMIC_ACQUIRE);
   }
   [[nodiscard]] bool may_change(const State& state, std::uint32_t uid) const;
+  void take_back_what_does_not_count(std::uint32_t cell) const;
   [[nodiscard]] std::uint64_t newest_throw(std::uint32_t cell) const;
   // How often the user, who has this index, did it.
   [[nodiscard]] std::uint64_t count_by(std::size_t index, const User& user, std::uint32_t cell) const;
