@@ -100,6 +100,12 @@ class Journal {
   void word_added(std::uint32_t pid, const SavedWord& word);
   void word_removed(std::uint32_t pid, EnableBit bit);
 
+  // While there is one, what is put is written together. nullptr: of no journal.
+  class Batch : public store::RecordLog::Batch {
+   public:
+    explicit Batch(Journal* journal) : store::RecordLog::Batch(journal == nullptr ? nullptr : &journal->log_) {}
+  };
+
  private:
   std::string path_;
   std::string header_;

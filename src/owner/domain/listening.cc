@@ -50,11 +50,21 @@ void Listening::take_back(Instance& instance, Event& event) {
 }
 
 void Listening::show(const std::vector<Event*>& events) {
-  enable_words_.refresh(events);
+  if (batches_ == 0) enable_words_.refresh(events);
   for (const Event* const event : events) {
+    if (batches_ > 0) pending_.insert(event->slot);
     pages_.set(Page::kBits, event->status_bit, event->listeners.any());
     pages_.set(Page::kBytes, event->status_byte, event->listeners.any());
   }
+}
+
+// An event that has gone meanwhile had no words.
+void Listening::show_pending() {
+  std::vector<Event*> events;
+  for (const std::uint32_t slot : std::exchange(pending_, {})) {
+    if (Event* const event = events_.at(slot)) events.push_back(event);
+  }
+  if (!events.empty()) enable_words_.refresh(events);
 }
 
 Result<void> Listening::hold_soft(Instance& instance, Event& event) {

@@ -1,6 +1,8 @@
 // Which instance listens to which event, and in which way.
 #pragma once
 
+#include <set>
+
 #include "domain/enable_words.hpp"
 #include "domain/plans.hpp"
 
@@ -17,6 +19,21 @@ class Listening {
         enable_words_(enable_words),
         pages_(pages),
         rules_(rules) {}
+
+  // While there is one, enable words stay as they are, and all have their new values when the last one goes: to look
+  // through everybody's words takes milliseconds, whether for one event or for many. Nobody is to be answered meanwhile.
+  class Batch {
+   public:
+    explicit Batch(Listening& listening) : listening_(listening) { ++listening_.batches_; }
+    ~Batch() {
+      if (--listening_.batches_ == 0) listening_.show_pending();
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    Listening& listening_;
+  };
 
   // The instance listens to the events, or does so no more. Every enable word and status page has its new value when
   // this returns. ENOSPC.
@@ -37,6 +54,7 @@ class Listening {
   void take_back(Instance& instance, Event& event);
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show(const std::vector<Event*>& events);
+  void show_pending();
 
   Plans& plans_;
   Events& events_;
@@ -45,6 +63,8 @@ class Listening {
   EnableWords& enable_words_;
   StatusPages& pages_;
   RulesLink& rules_;
+  std::size_t batches_ = 0;
+  std::set<std::uint32_t> pending_;  // slots of events whose words are to be brought up to date
 };
 
 // Stops the instance and waits (bounded) until no producer writes to it.

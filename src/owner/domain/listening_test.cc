@@ -76,6 +76,37 @@ class ListeningTest : public testing::Test {
   std::vector<std::uint32_t> filling_;
 };
 
+TEST_F(ListeningTest, EnableWordsOfABatchChangeTogether) {
+  Event& one = make("e1");
+  Event& other = make("e2");
+  std::uint32_t words[2] = {};
+  const Identity self{::geteuid(), ::getegid()};
+  const auto bit_of = [](std::uint32_t& word) { return EnableBit{reinterpret_cast<std::uint64_t>(&word), 0}; };
+  ASSERT_TRUE(domain_->enable_words().add(::getpid(), self, bit_of(words[0]), one));
+  ASSERT_TRUE(domain_->enable_words().add(::getpid(), self, bit_of(words[1]), other));
+  const auto now = [&] { return std::vector<std::uint32_t>(words, words + 2); };
+  {
+    const Listening::Batch all(domain_->listening());
+    ASSERT_TRUE(domain_->listening().set(top(), {&one}, true));
+    ASSERT_TRUE(domain_->listening().set(top(), {&other}, true));
+    EXPECT_THAT(now(), ElementsAre(0, 0));
+  }
+  EXPECT_THAT(now(), ElementsAre(1, 1));
+  {
+    const Listening::Batch all(domain_->listening());
+    ASSERT_TRUE(domain_->listening().set(top(), {&one}, false));
+    Event& gone = make("e3", 0);
+    const std::uint32_t slot = gone.slot;
+    ASSERT_TRUE(domain_->listening().set(top(), {&gone}, true));
+    ASSERT_TRUE(domain_->listening().set(top(), {&gone}, false));
+    domain_->events().drop_reference(slot, ::geteuid());
+    ASSERT_EQ(domain_->events().at(slot), nullptr);
+  }
+  EXPECT_THAT(now(), ElementsAre(0, 1));
+  ASSERT_TRUE(domain_->listening().set(top(), {&other}, false));
+  EXPECT_THAT(now(), ElementsAre(0, 0));
+}
+
 TEST_F(ListeningTest, AnEventIsRecordedWhereSomebodyListens) {
   Event& event = make("e1");
   Instance& other = add_instance("other");

@@ -28,6 +28,9 @@ class Succession {
   // What of the journal was not read, why, and where it is now; empty: nothing.
   [[nodiscard]] const std::string& damage() const { return damage_; }
 
+  // nullptr: nothing is written down.
+  [[nodiscard]] Journal* journal() { return journal_.get(); }
+
   // How long restored events wait for programs that link the library, which register them anew.
   static constexpr std::chrono::seconds kRestoredWait{5};
   // When let_go_when_due() has something to do; nullopt: not any more.

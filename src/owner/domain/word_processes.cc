@@ -28,6 +28,7 @@ Result<WordProcess*> WordProcesses::add(std::shared_ptr<AddressSpace> space, Ide
 void WordProcesses::erase(std::uint32_t pid) {
   const auto node = processes_.extract(pid);
   if (node.empty()) return;
+  const Journal::Batch batch(journal_);
   descriptors_.give_back(node.mapped().counted_for, kDescriptors);
   if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
   for (const auto& [bit, word] : node.mapped().words) {
@@ -59,6 +60,7 @@ void WordProcesses::forget(WordProcess& process, EnableWordsByBit::iterator word
 }
 
 void WordProcesses::copy_words(const EnableWordsByBit& from, WordProcess& to, std::uint64_t ticks) {
+  const Journal::Batch batch(journal_);
   std::vector<programs::ForeignMemory::Change> changes;
   for (const auto& [bit, word] : from) {
     Event* const event = events_.at(word.event);

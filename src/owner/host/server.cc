@@ -583,6 +583,9 @@ void Server::answer_late() {
 }
 
 void Server::close_connection(int fd) {
+  // What goes with it is up to thousands of events, and hundreds of links.
+  const domain::Journal::Batch written_together(domain_.succession().journal());
+  const domain::Listening::Batch shown_together(domain_.listening());
   auto node = connections_.extract(fd);
   std::erase_if(late_answers_, [fd](const auto& late) { return late.first == fd; });
   std::erase(waiting_, fd);

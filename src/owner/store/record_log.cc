@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace landtrace::store {
 namespace {
@@ -14,6 +15,9 @@ namespace {
 constexpr char kHeader = 'h';
 constexpr char kPut = '+';
 constexpr char kErase = '-';
+
+// What is read or written at once.
+constexpr std::size_t kPiece = 1 << 20;
 
 // In the byte order of the machine: a journal does not leave it.
 struct Head {
@@ -100,7 +104,6 @@ class RecordReader {
  private:
   // Whether so many bytes follow.
   bool have(std::size_t size) {
-    constexpr std::size_t kPiece = 1 << 20;
     while (buffer_.size() - at_ < size) {
       buffer_.erase(0, at_);
       before_ += std::exchange(at_, 0);
@@ -186,6 +189,7 @@ void RecordLog::erase(const std::string& key) {
 }
 
 void RecordLog::erase_all(const std::string& prefix) {
+  const Batch batch(this);
   for (auto at = entries_.lower_bound(prefix); at != entries_.end() && at->first.starts_with(prefix);) {
     const std::string key = at->first;
     ++at;
@@ -202,7 +206,13 @@ bool RecordLog::is_mostly_history() const {
 
 void RecordLog::append(char operation, const std::string& key, const std::string& value) {
   if (!fd_) return;
-  const std::string bytes = record(operation, key, value);
+  pending_ += record(operation, key, value);
+  if (batches_ == 0 || pending_.size() >= kPiece) flush();
+}
+
+void RecordLog::flush() {
+  if (!fd_ || pending_.empty()) return;
+  const std::string bytes = std::exchange(pending_, {});
   written_ += bytes.size();
   if (!is_mostly_history() && write_all(fd_.get(), bytes.data(), bytes.size())) return;
   // A full disk may have room for less. A journal with a gap would be worse than none.
@@ -210,7 +220,6 @@ void RecordLog::append(char operation, const std::string& key, const std::string
 }
 
 Result<void> RecordLog::write_entries(int fd) {
-  constexpr std::size_t kPiece = 1 << 20;
   std::string bytes = record(kHeader, header_, {});
   std::size_t written = 0;
   const auto flush = [&] {
@@ -243,6 +252,7 @@ Result<void> RecordLog::rewrite() {
     return error;
   }
   fd_ = std::move(fd);
+  pending_.clear();
   return {};
 }
 
@@ -251,7 +261,13 @@ Result<void> RecordLog::start() { return rewrite(); }
 void RecordLog::end() {
   if (!fd_) return;
   fd_.reset();
+  pending_.clear();
   ::unlink(path_.c_str());
+}
+
+void RecordLog::leave() {
+  flush();
+  fd_.reset();
 }
 
 }  // namespace landtrace::store

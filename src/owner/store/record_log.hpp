@@ -42,12 +42,30 @@ class RecordLog {
   // Removes the file; from here on changes are kept in memory again.
   void end();
   // The same, and the file stays as it is.
-  void leave() { fd_.reset(); }
+  void leave();
 
   [[nodiscard]] bool is_started() const { return static_cast<bool>(fd_); }
 
+  // While there is one, changes are appended by the megabyte, and what is left when the last one goes: whoever is
+  // killed meanwhile leaves some of them, the earlier ones. nullptr: of no log.
+  class Batch {
+   public:
+    explicit Batch(RecordLog* log) : log_(log) {
+      if (log_ != nullptr) ++log_->batches_;
+    }
+    ~Batch() {
+      if (log_ != nullptr && --log_->batches_ == 0) log_->flush();
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    RecordLog* const log_;
+  };
+
  private:
   void append(char operation, const std::string& key, const std::string& value);
+  void flush();
   [[nodiscard]] bool is_mostly_history() const;
   Result<void> rewrite();
   Result<void> write_entries(int fd);
@@ -57,6 +75,8 @@ class RecordLog {
   Entries entries_;
   std::size_t live_ = 0;     // bytes of the records of all entries
   std::size_t written_ = 0;  // bytes in the file
+  std::size_t batches_ = 0;
+  std::string pending_;  // what is to be appended
   Fd fd_;
 };
 

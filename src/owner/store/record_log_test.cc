@@ -49,6 +49,52 @@ TEST_F(RecordLogTest, WhatIsPutIsFoundAgain) {
   EXPECT_THAT(entries(), ElementsAre(Pair("b", std::string("\0two", 4))));
 }
 
+TEST_F(RecordLogTest, WhatChangesTogetherIsWrittenTogether) {
+  start();
+  log_.put("a", "1");
+  const std::string before = bytes();
+  {
+    const RecordLog::Batch all(&log_);
+    log_.put("b", "2");
+    {
+      const RecordLog::Batch some(&log_);
+      log_.put("c", "3");
+    }
+    log_.erase("a");
+    EXPECT_EQ(bytes(), before);
+  }
+  EXPECT_THAT(entries(), ElementsAre(Pair("b", "2"), Pair("c", "3")));
+  const RecordLog::Batch none(nullptr);
+  log_.put("d", "4");
+  EXPECT_EQ(entries().count("d"), 1u);
+}
+
+TEST_F(RecordLogTest, WhatChangesTogetherIsNotKeptInMemoryForLong) {
+  start();
+  const RecordLog::Batch all(&log_);
+  for (int i = 0; i < 4096; ++i) log_.put(std::to_string(i), std::string(1024, 'x'));
+  EXPECT_GT(bytes().size(), 3u << 20);
+}
+
+TEST_F(RecordLogTest, TheEndInTheMiddleOfABatch) {
+  start();
+  {
+    const RecordLog::Batch all(&log_);
+    log_.put("a", "1");
+    log_.leave();
+  }
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "1")));
+  start();
+  {
+    const RecordLog::Batch all(&log_);
+    log_.put("b", "2");
+    log_.end();
+  }
+  EXPECT_FALSE(fs::exists(path_));
+  start();
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"), Pair("b", "2")));
+}
+
 TEST_F(RecordLogTest, WhatWasPutBeforeTheStartIsInTheFileThen) {
   log_.put("a", "1");
   log_.put("b", "2");
