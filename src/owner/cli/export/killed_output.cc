@@ -14,12 +14,12 @@
 
 #include "base/mapping.hpp"
 #include "cli/export/being_written.hpp"
-#include "cli/export/rename.hpp"
 #include "output/chrome/writer.hpp"
 #include "output/ctf/stream.hpp"
 #include "output/ctf/writer.hpp"
 #include "output/perfetto/proto.hpp"
 #include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/names.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -210,7 +210,7 @@ Result<void> KilledOutput::complete() {
 }
 
 Result<void> KilledOutput::give_name() {
-  auto renamed = rename_to_free(partial_, path_);
+  auto renamed = output::trace_dat::rename_to_free(partial_, path_);
   if (renamed || renamed.error().code != EEXIST) return renamed;
   return fail(EEXIST,
               fmt::format("{} is there by now; what was completed is {}: move one of them elsewhere", path_, partial_));

@@ -7,9 +7,6 @@
 
 namespace landtrace::cli {
 
-// EEXIST: something is there.
-Result<void> rename_to_free(const std::string& from, const std::string& to);
-
 // What a recorder that was killed has left at PATH.partial is PATH.killed from here on; or PATH.killed.2 and so on,
 // where earlier ones have these names: nothing of them goes. Its name.
 Result<std::string> keep_killed(const std::string& path);

@@ -126,22 +126,6 @@ Result<Completed> complete_recording(const std::string& named) {
   return Completed{path, writer.has_replaced(), left.damaged_at};
 }
 
-namespace {
-
-bool is_there(const std::string& file) {
-  struct stat status {};
-  return ::lstat(file.c_str(), &status) == 0;
-}
-
-// A recorder makes PATH.partial before its journal begins, and all its events are beside that.
-bool has_left_files(const std::string& path, std::size_t streams) {
-  bool has_any = is_there(trace_dat::partial_path(path));
-  for (std::uint32_t cpu = 0; cpu < streams && !has_any; ++cpu) has_any = is_there(trace_dat::stream_path(path, cpu));
-  return has_any;
-}
-
-}  // namespace
-
 // `regions`: as they are moved to; none where that has not begun.
 Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& regions) {
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
@@ -163,11 +147,7 @@ Result<void> TraceDatWriter::check_left_partial() const {
 }
 
 Result<void> TraceDatWriter::complete_left() {
-  if (!has_left_files(path_, streams_.size())) {
-    return fail(ENOENT, fmt::format("{0} is of an unfinished recording, and its events are not beside it, in {1}.cpu0 "
-                                    "and others: move them together, or remove it",
-                                    place(), path_));
-  }
+  LT_CHECK(trace_dat::check_left_files(place(), path_, streams_.size()));
   LT_TRY(auto claimed, trace_dat::claim(path_));
   partial_ = std::move(claimed.partial);
   auto completed = complete_claimed(claimed.is_new);

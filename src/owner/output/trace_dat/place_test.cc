@@ -171,14 +171,17 @@ TEST_F(PlaceTest, WhatALeftRecordingHasWhoseJournalWasMovedIsNotDestroyed) {
   EXPECT_THAT(numbers(path_), ElementsAre(1));
 }
 
-TEST_F(PlaceTest, AJournalWithoutItsEventsIsNotCompleted) {
+TEST_F(PlaceTest, AJournalWithoutItsEventsIsNeitherReadNorCompleted) {
   leave(path_);
   const std::string moved = dir_.file("monday.dat");
   fs::rename(path_, moved);
   const auto before = contents();
-  const Error error = error_of_completion(moved);
-  EXPECT_EQ(error.code, ENOENT);
-  EXPECT_THAT(error.message, HasSubstr("its events are not beside it"));
+  const auto read = TraceDatReader::open(moved);
+  ASSERT_FALSE(read);
+  for (const Error& error : {error_of_completion(moved), read.error()}) {
+    EXPECT_EQ(error.code, ENOENT);
+    EXPECT_THAT(error.message, HasSubstr(moved + " is of an unfinished recording, and its events are not beside it"));
+  }
   EXPECT_TRUE(contents() == before);
 }
 

@@ -1,4 +1,7 @@
 // The contents of a recording that is not finished: its journal, and the streams beside it.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -101,6 +104,21 @@ bool has_begun(const std::string& journal) {
   return partial && is_trace_file(*partial);
 }
 
+// A recorder makes PATH.partial before its journal begins, and all its events are beside that.
+Result<void> check_left_files(const std::string& journal, const std::string& path, std::size_t streams) {
+  const auto is_there = [](const std::string& file) {
+    struct stat status {};
+    return ::lstat(file.c_str(), &status) == 0;
+  };
+  if (is_there(partial_path(path))) return {};
+  for (std::uint32_t cpu = 0; cpu < streams; ++cpu) {
+    if (is_there(stream_path(path, cpu))) return {};
+  }
+  return fail(ENOENT, fmt::format("{0} is of an unfinished recording, and its events are not beside it, in {1}.cpu0 "
+                                  "and others: move them together, or remove it",
+                                  journal, path));
+}
+
 Result<Contents> read_unfinished(const InputFile& file, const std::string& journal) {
   const std::string path = recording_of(journal);
   LT_TRY(Unfinished left, read_journal(file));
@@ -141,6 +159,7 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& journ
     contents.regions.push_back(std::move(region));
   }
   contents.stats.resize(contents.cpus);
+  if (contents.regions.empty()) LT_CHECK(check_left_files(journal, path, streams.size()));
   return contents;
 }
 
