@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 import bpf_case
@@ -97,6 +98,38 @@ class Running(Bpf):
         status, _, err = self.landtrace("bpf", found, "--", REQUESTS)
         self.assertEqual(status, 2)
         self.assertIn("program far looks at 516 bytes of an event, user_events:req_start has 12", err)
+
+    def test_what_others_programs_look_at_is_theirs_to_hear(self):
+        far = self.program("""
+            SEC("tracepoint/user_events/req_start") int far(char *c) { return *(int *)(c + 512); }""")
+        self.serve()
+        sessions = []
+        for program, name in ((far, "far"), (self.example(), "on_start")):
+            sessions.append(self.start("bpf", program))
+            self.wait_until(lambda: re.search(rf" link \d+ {name} ", self.landtrace("bpf", "list")[1]))
+        self.assertEqual(self.landtrace("run", "--", REQUESTS)[0], 0)
+        self.assertIn("program far looks at 516 bytes", self.landtrace("bpf", "list")[1])
+        own, other = [self.stop(session, signal.SIGINT) for session in reversed(sessions)]
+        self.assertEqual(own[0], 0, own[2])
+        self.assertNotIn("looks at", own[2])
+        self.assert_counted(own[1])
+        self.assertEqual(other[0], 2)
+        self.assertIn("program far looks at 516 bytes of an event", other[2])
+
+    def test_texts_are_utf8(self):
+        found = self.program("""
+            struct name { char text[16]; };
+            struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, struct name);
+                     __type(value, long); } names SEC(".maps");
+            SEC("tracepoint/user_events/req_start") int named(void *c) {
+              struct name name = {"\\xc3\\xbc\\xff\\xc2\\x9b\\x1b\\\\\\""};
+              long one = 1;
+              bpf_map_update_elem(&names, &name, &one, BPF_ANY);
+              return 0;
+            }""")
+        status, out, err = self.landtrace("bpf", found, "--", REQUESTS)
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn('{"text":"\u00fc\ufffd\\u009b\\u001b\\\\\\""}', out)
 
     def test_the_list_has_what_is_there_and_nothing_is_left(self):
         socket = os.path.join(self.folder, "domain")

@@ -106,7 +106,6 @@ std::optional<long> on_map(ElementCall function, const bpf_attr& call) {
   return function(*map, call);
 }
 
-bool has_map(const bpf_attr& call) { return Objects::get().find(static_cast<int>(call.map_fd), Kind::kMap) != nullptr; }
 bool has_program(std::uint32_t fd) { return Objects::get().find(static_cast<int>(fd), Kind::kProgram) != nullptr; }
 
 std::optional<long> answer(int command, const bpf_attr& call, void* attributes) {
@@ -126,8 +125,7 @@ std::optional<long> answer(int command, const bpf_attr& call, void* attributes) 
     case BPF_MAP_GET_NEXT_KEY:
       return on_map(next_key, call);
     case BPF_MAP_FREEZE:
-      if (!has_map(call)) return std::nullopt;
-      return 0;
+      return on_map(freeze, call);
     case BPF_PROG_TEST_RUN:
       if (const ObjectRef program = Objects::get().find(static_cast<int>(call.test.prog_fd), Kind::kProgram))
         return test_run(*program, call, attributes);

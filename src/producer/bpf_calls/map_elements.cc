@@ -89,6 +89,7 @@ std::uint64_t value_bytes(const MapLayout& map) {
 }
 
 long lookup_element(const Object& map, const bpf_attr& call) {
+  if (!map.may_be_read()) return -EPERM;
   const MapLayout& layout = map.layout;
   if (!layout.has_values() && layout.kind != bpf::kStackTrace) return -EOPNOTSUPP;
   std::vector<std::byte> key;
@@ -103,6 +104,7 @@ long lookup_element(const Object& map, const bpf_attr& call) {
 }
 
 long update_element(const Object& map, const bpf_attr& call) {
+  if (!map.may_be_changed()) return -EPERM;
   const MapLayout& layout = map.layout;
   if (layout.kind == bpf::kPerfEventArray) return put_perf_event(call);
   if (!layout.has_values()) return -EINVAL;
@@ -115,6 +117,7 @@ long update_element(const Object& map, const bpf_attr& call) {
 }
 
 long delete_element(const Object& map, const bpf_attr& call) {
+  if (!map.may_be_changed()) return -EPERM;
   const MapLayout& layout = map.layout;
   std::vector<std::byte> key;
   if (!layout.is_hash() && layout.kind != bpf::kStackTrace) return -EINVAL;
@@ -123,7 +126,15 @@ long delete_element(const Object& map, const bpf_attr& call) {
   return bpf::Hash(map.data, layout).remove(key.data());
 }
 
+long freeze(const Object& map, const bpf_attr& call) {
+  if (call.key != 0 || call.value != 0 || call.flags != 0) return -EINVAL;
+  if (!map.may_be_changed()) return -EPERM;
+  __atomic_store_n(&map.is_frozen, true, __ATOMIC_RELAXED);
+  return 0;
+}
+
 long next_key(const Object& map, const bpf_attr& call) {
+  if (!map.may_be_read()) return -EPERM;
   const MapLayout& layout = map.layout;
   if (!layout.has_values() && layout.kind != bpf::kStackTrace) return -EOPNOTSUPP;
   std::vector<std::byte> key;

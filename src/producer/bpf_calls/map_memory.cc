@@ -80,6 +80,9 @@ std::optional<long> map_memory(void* address, std::size_t size, int protection, 
   if ((protection & PROT_EXEC) != 0) return -EPERM;
   const Wanted wanted{address, whole, protection, flags};
   const bool is_ring = map->layout.kind == bpf::kRingbuf;
+  const bool writes = (protection & PROT_WRITE) != 0;
+  if (!map->may_be_read() || (writes && (map->layout.flags & (BPF_F_RDONLY | BPF_F_RDONLY_PROG)) != 0)) return -EACCES;
+  if (writes && !map->may_be_changed()) return -EPERM;
   if (!is_ring && map->layout.kind != bpf::kArray) return -ENOTSUP;
   const long at = is_ring ? map_ring(*map, wanted, static_cast<std::uint64_t>(offset))
                           : map_array(*map, wanted, static_cast<std::uint64_t>(offset));

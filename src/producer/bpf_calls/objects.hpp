@@ -5,6 +5,8 @@
 // with the connection.
 #pragma once
 
+#include <linux/bpf.h>
+
 #include <cstdint>
 
 #include "bpf/map_layout.hpp"
@@ -28,6 +30,13 @@ struct Object {
   bpf::MapLayout layout{};
   // It stays with the process, whatever becomes of its descriptors. Set once.
   mutable bool is_mapped = false;
+  // BPF_MAP_FREEZE. Set once.
+  mutable bool is_frozen = false;
+  // What of a map's elements the tool may do; programs may do what they do.
+  [[nodiscard]] bool may_be_read() const { return (layout.flags & BPF_F_WRONLY) == 0; }
+  [[nodiscard]] bool may_be_changed() const {
+    return (layout.flags & BPF_F_RDONLY) == 0 && !__atomic_load_n(&is_frozen, __ATOMIC_RELAXED);
+  }
   // kProgram: `shared` is its offset in the control segment of the domain that it was loaded into.
   const void* control = nullptr;
   std::uint32_t shared = 0;

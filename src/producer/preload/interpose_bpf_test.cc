@@ -70,9 +70,10 @@ class InterposeBpfTest : public ClientTest {
   }
   static void mark() { EXPECT_TRUE(client::Process::get().ask({.operation = kMark})); }
 
-  int create_map(std::uint32_t kind) const {
+  int create_map(std::uint32_t kind, std::uint32_t flags = 0) const {
     bpf_attr call{};
     call.map_type = kind;
+    call.map_flags = flags;
     call.key_size = 4;
     call.value_size = kind == BPF_MAP_TYPE_PERF_EVENT_ARRAY ? 4 : 8;
     call.max_entries = 1;
@@ -86,6 +87,24 @@ class InterposeBpfTest : public ClientTest {
     call.insn_cnt = std::size(kInstructions);
     call.license = reinterpret_cast<std::uint64_t>("GPL");
     return static_cast<int>(bpf_call(BPF_PROG_LOAD, call));
+  }
+  // Of element 0: what the call says.
+  static int element_call(int command, int map) {
+    std::uint32_t key = 0;
+    std::uint64_t value = 0;
+    bpf_attr call{};
+    call.map_fd = static_cast<std::uint32_t>(map);
+    call.key = command == BPF_MAP_GET_NEXT_KEY ? 0 : reinterpret_cast<std::uint64_t>(&key);
+    call.value = reinterpret_cast<std::uint64_t>(&value);
+    return bpf_call(command, call) == 0 ? 0 : errno;
+  }
+  static int freeze(int map) {
+    bpf_attr call{};
+    call.map_fd = static_cast<std::uint32_t>(map);
+    return bpf_call(BPF_MAP_FREEZE, call) == 0 ? 0 : errno;
+  }
+  static int error_of_mapping(int map, int protection) {
+    return ::mmap(nullptr, kData, protection, MAP_SHARED, map, 0) == MAP_FAILED ? errno : 0;
   }
   static bool is_object(int fd) {
     bpf_map_info info{};
@@ -152,6 +171,9 @@ class InterposeBpfTest : public ClientTest {
       std::memcpy(&wish, asked.text.data(), sizeof wish);
       bpf::MapLayout layout = layout_;
       layout.kind = wish.kind;
+      layout.flags = wish.flags;
+      layout.key_size = wish.key_size;
+      layout.value_size = wish.value_size;
       FakeAnswer answer = FakeAnswer::number(kMapNumber);
       answer.text.assign(reinterpret_cast<const char*>(&layout), sizeof layout);
       return answer;
@@ -166,6 +188,44 @@ class InterposeBpfTest : public ClientTest {
 
   bpf::MapLayout layout_{};
 };
+
+TEST_F(InterposeBpfTest, AFrozenMapIsReadAlone) {
+  with_owner([&](FakeOwner&) {
+    const int map = create_map(BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE);
+    EXPECT_EQ(element_call(BPF_MAP_UPDATE_ELEM, map), 0);
+    EXPECT_EQ(error_of_mapping(map, PROT_READ | PROT_WRITE), 0);
+    EXPECT_EQ(freeze(map), 0);
+    EXPECT_EQ(element_call(BPF_MAP_UPDATE_ELEM, map), EPERM);
+    EXPECT_EQ(element_call(BPF_MAP_DELETE_ELEM, map), EPERM);
+    EXPECT_EQ(element_call(BPF_MAP_LOOKUP_ELEM, map), 0);
+    EXPECT_EQ(element_call(BPF_MAP_GET_NEXT_KEY, map), 0);
+    EXPECT_EQ(error_of_mapping(map, PROT_READ | PROT_WRITE), EPERM);
+    EXPECT_EQ(error_of_mapping(map, PROT_READ), 0);
+    EXPECT_EQ(freeze(map), EPERM);
+    EXPECT_EQ(freeze(create_map(BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY)), EPERM);
+    EXPECT_EQ(element_call(BPF_MAP_FREEZE, create_map(BPF_MAP_TYPE_ARRAY)), EINVAL);
+  });
+}
+
+TEST_F(InterposeBpfTest, AMapMayBeForReadingOrWritingAlone) {
+  with_owner([&](FakeOwner&) {
+    const int read = create_map(BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY | BPF_F_MMAPABLE);
+    EXPECT_EQ(element_call(BPF_MAP_UPDATE_ELEM, read), EPERM);
+    EXPECT_EQ(element_call(BPF_MAP_LOOKUP_ELEM, read), 0);
+    EXPECT_EQ(error_of_mapping(read, PROT_READ), 0);
+    EXPECT_EQ(error_of_mapping(read, PROT_READ | PROT_WRITE), EACCES);
+    const int written = create_map(BPF_MAP_TYPE_ARRAY, BPF_F_WRONLY | BPF_F_MMAPABLE);
+    EXPECT_EQ(element_call(BPF_MAP_UPDATE_ELEM, written), 0);
+    EXPECT_EQ(element_call(BPF_MAP_LOOKUP_ELEM, written), EPERM);
+    EXPECT_EQ(element_call(BPF_MAP_GET_NEXT_KEY, written), EPERM);
+    EXPECT_EQ(error_of_mapping(written, PROT_READ), EACCES);
+    // Of programs: the tool fills it.
+    const int settings = create_map(BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG | BPF_F_MMAPABLE);
+    EXPECT_EQ(element_call(BPF_MAP_UPDATE_ELEM, settings), 0);
+    EXPECT_EQ(error_of_mapping(settings, PROT_READ | PROT_WRITE), EACCES);
+    EXPECT_EQ(error_of_mapping(settings, PROT_READ), 0);
+  });
+}
 
 // -- what holds programs and maps -------------------------------------------------------------------------------------
 TEST_F(InterposeBpfTest, ATimerHoldsItsProgram) {

@@ -9,6 +9,7 @@
 #include "bpf/maps/array.hpp"
 #include "bpf/maps/hash.hpp"
 #include "bpf/words.hpp"
+#include "output/json/string.hpp"
 
 namespace landtrace::loading {
 namespace {
@@ -29,18 +30,9 @@ std::string hex(const std::byte* at, std::uint32_t size) {
 
 std::string quoted(const std::byte* at, std::uint32_t size) {
   const auto* const text = reinterpret_cast<const char*>(at);
-  std::string result = "\"";
-  for (const char c : std::string_view(text, ::strnlen(text, size))) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += {'\\', c};
-    } else if (code < 0x20 || code >= 0x7f) {
-      result += fmt::format("\\u{:04x}", code);
-    } else {
-      result += c;
-    }
-  }
-  return result + '"';
+  std::string result;
+  output::json::append_string(result, {text, ::strnlen(text, size)});
+  return result;
 }
 
 std::string number_text(const std::byte* at, std::uint32_t size, bool is_signed) {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -134,6 +135,7 @@ bool Session::attach() {
     if (!section) continue;
     const auto attached = attach_to(*section, loaded->number);
     if (attached) {
+      links_.insert(attached->reply.a);
       // What the owner calls a probe that a link has for itself.
       const char* const group = section->kind == Section::Kind::kFunction ? "kprobes" : "uprobes";
       attached_ += section->is_event() ? section->text() : fmt::format("@{}:bpf_{}", group, attached->reply.a);
@@ -217,19 +219,26 @@ bool Session::show_changed_maps() {
   return std::fflush(stdout) == 0;
 }
 
+// Of all links that the owner tells of: those of others are theirs to look at.
 bool Session::complain_of_links() {
-  const auto answer = client::Process::get().ask({.operation = Operation::kBpfList});
-  if (!answer) return false;
   bool found = false;
-  for (std::string_view rest = answer->text; !rest.empty();) {
-    const std::string_view head = rest.substr(0, rest.find('\0'));
-    rest.remove_prefix(std::min(rest.size(), head.size() + 1));
-    const std::string_view what = rest.substr(0, rest.find('\0'));
-    rest.remove_prefix(std::min(rest.size(), what.size() + 1));
-    if (head.find(" link ") == std::string_view::npos || what.find(" looks at ") == std::string_view::npos) continue;
-    complain(std::string(what));
-    found = true;
-  }
+  std::uint64_t from = 0;
+  do {
+    const auto answer = client::Process::get().ask({.operation = Operation::kBpfList, .a = from});
+    if (!answer) break;
+    for (std::string_view rest = answer->text; !rest.empty();) {
+      const std::string_view head = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(rest.size(), head.size() + 1));
+      const std::string_view what = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(rest.size(), what.size() + 1));
+      std::uint64_t number = 0;
+      std::from_chars(head.data(), head.data() + head.size(), number);
+      if (!links_.contains(number) || what.find(" looks at ") == std::string_view::npos) continue;
+      complain(std::string(what));
+      found = true;
+    }
+    from = answer->reply.a;
+  } while (from != 0);
   return found;
 }
 

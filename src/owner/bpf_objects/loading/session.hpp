@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,7 @@ class Session {
   };
   std::vector<Ring> rings_;
   std::string attached_;
+  std::set<std::uint64_t> links_;  // the owner's numbers of them
   std::map<std::string, std::string> shown_;
 };
 
