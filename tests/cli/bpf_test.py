@@ -116,20 +116,22 @@ class Running(Bpf):
         self.assertEqual(other[0], 2)
         self.assertIn("program far looks at 516 bytes of an event", other[2])
 
-    def test_texts_are_utf8(self):
+    def test_texts_are_utf8_and_move_no_cursor(self):
         found = self.program("""
             struct name { char text[16]; };
             struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, struct name);
                      __type(value, long); } names SEC(".maps");
             SEC("tracepoint/user_events/req_start") int named(void *c) {
-              struct name name = {"\\xc3\\xbc\\xff\\xc2\\x9b\\x1b\\\\\\""};
+              struct name name = {"\\xc3\\xbc\\xc2\\x9b\\x1b\\\\\\""};
               long one = 1;
               bpf_map_update_elem(&names, &name, &one, BPF_ANY);
+              bpf_printk("%s", name.text);
               return 0;
             }""")
         status, out, err = self.landtrace("bpf", found, "--", REQUESTS)
         self.assertEqual((status, err), (0, ""))
-        self.assertIn('{"text":"\u00fc\ufffd\\u009b\\u001b\\\\\\""}', out)
+        self.assertIn('{"text":"\u00fc\\u009b\\u001b\\\\\\""}', out)
+        self.assertRegex(out, r'(?m): bpf_trace_printk: \u00fc\\u009b\\x1b\\"$')
 
     def test_the_list_has_what_is_there_and_nothing_is_left(self):
         socket = os.path.join(self.folder, "domain")

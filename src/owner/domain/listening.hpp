@@ -21,7 +21,8 @@ class Listening {
         rules_(rules) {}
 
   // While there is one, enable words stay as they are, and all have their new values when the last one goes: to look
-  // through everybody's words takes milliseconds, whether for one event or for many. Nobody is to be answered meanwhile.
+  // through everybody's words takes milliseconds, whether for one event or for many. Nobody is to be answered
+  // meanwhile.
   class Batch {
    public:
     explicit Batch(Listening& listening) : listening_(listening) { ++listening_.batches_; }

@@ -15,7 +15,8 @@
 namespace landtrace::bpf_calls {
 
 // Where it is mapped, or a negative errno: ENOTSUP or EINVAL for a map that has no such memory, EPERM for writing where
-// tools may not, EACCES where nobody may, or for reading a map that is to be written to alone. nullopt: the descriptor is no map's.
+// tools may not, EACCES where nobody may, or for reading a map that is to be written to alone. nullopt: the descriptor
+// is no map's.
 std::optional<long> map_memory(void* address, std::size_t size, int protection, int flags, int fd, off_t offset);
 // Whether waiting for it is waiting for records.
 bool is_mapped_ring(int fd);

@@ -1,5 +1,7 @@
 #include "plan/program.hpp"
 
+#include <sys/mman.h>
+
 #include <tuple>
 
 #include "arch/registers.hpp"
@@ -62,15 +64,34 @@ void count_missed(const View& view, const bpf::Program& program) {
   __atomic_fetch_add(&figures->missed, 1, __ATOMIC_RELAXED);
 }
 
+void run_on(const View& view, const Thread& thread, const bpf::Program& program, const std::byte* context,
+            std::size_t size) {
+  Place place(view, thread);
+  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, context, size);
+}
+
+// Of more than a thread's stack is sure to have room for: in pages of its own.
+[[gnu::noinline]] void run_on_large_copy(const View& view, const Thread& thread, const bpf::Program& program,
+                                         const abi::Payload& payload, std::size_t size) {
+  constexpr int kAccess = PROT_READ | PROT_WRITE, kKind = MAP_PRIVATE | MAP_ANONYMOUS;
+  const long pages = arch::may_call() ? system_call(SYS_mmap, 0L, size, kAccess, kKind, -1, 0L) : -EPERM;
+  if (pages < 0) return count_missed(view, program);
+  auto* const whole = reinterpret_cast<std::byte*>(pages);
+  run_on(view, thread, program, whole, payload.copy(0, whole, size));
+  system_call(SYS_munmap, whole, size);
+}
+
 // The context is in one piece: what is in several is copied first.
 [[gnu::noinline]] void run_on_copy(const View& view, const Thread& thread, const bpf::Program& program,
                                    const Segment* segments, std::uint32_t segment_count) {
   if (segment_count == 0) return count_missed(view, program);
-  constexpr std::uint64_t kMaxCopied = 3072;
-  std::byte whole[kMaxCopied];
-  const std::size_t size = abi::Payload(segments, segment_count).copy(0, whole, sizeof whole);
-  Place place(view, thread);
-  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, whole, size);
+  const abi::Payload payload(segments, segment_count);
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < segment_count; ++i) size += segments[i].size;
+  constexpr std::uint64_t kMaxOnStack = 3072;
+  if (size > kMaxOnStack) return run_on_large_copy(view, thread, program, payload, size);
+  std::byte whole[kMaxOnStack];
+  run_on(view, thread, program, whole, payload.copy(0, whole, size));
 }
 
 // Of the place where the thread is led from its program: there is none for who writes on behalf of another process.
@@ -106,9 +127,7 @@ void run_bpf(const View& view, const Thread& thread, const bpf::Program& program
   if (program.only_pid != 0 && process_of(view, thread) != program.only_pid) return;
   if (program.context == bpf::Context::kProbed) return run_on_registers(view, thread, program);
   if (__builtin_expect(segment_count != 1, 0)) return run_on_copy(view, thread, program, segments, segment_count);
-  Place place(view, thread);
-  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place,
-                   static_cast<const std::byte*>(segments->data), segments->size);
+  run_on(view, thread, program, static_cast<const std::byte*>(segments->data), segments->size);
 }
 
 void detail::run_program(const View& view, const Thread& thread, const PlanStep& step, const Segment* segments,

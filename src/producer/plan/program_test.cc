@@ -23,10 +23,11 @@ class ProgramStepTest : public testing::Test {
     head_.figures = domain_.reserve(sizeof(bpf::Figures));
   }
 
-  // Changes the value as `body` says, from r3 to r3; r2 is the event's first word.
-  PlanStep step(const Code& body) {
-    const Code code = Code{load(BPF_W, 2, 1, 8)} + constant(4, bpf::window_address(bpf::kFirstMapWindow)) +
-                      Code{load(BPF_DW, 3, 4, 0)} + body + Code{store(BPF_DW, 4, 0, 3), set(0, 0), leave()};
+  // Changes the value as `body` says, from r3 to r3; r2 is the word at this byte of the event's fields.
+  PlanStep step(const Code& body, std::int16_t from = 0) {
+    const Code code = Code{load(BPF_W, 2, 1, static_cast<std::int16_t>(8 + from))} +
+                      constant(4, bpf::window_address(bpf::kFirstMapWindow)) + Code{load(BPF_DW, 3, 4, 0)} + body +
+                      Code{store(BPF_DW, 4, 0, 3), set(0, 0), leave()};
     head_.instruction_count = static_cast<std::uint32_t>(code.size());
     PlanStep step = domain_.soft(0, 0);
     step.kind = StepKind::kProgram;
@@ -102,6 +103,33 @@ TEST_F(ProgramStepTest, FindAnEventThatIsInPiecesInOne) {
   EXPECT_EQ(figures().missed, 1u);
   EXPECT_EQ(figures().faults, 0u);
   EXPECT_EQ(domain_.records().size(), 2u);
+}
+
+TEST_F(ProgramStepTest, FindAnEventThatIsInManyLargePiecesInOne) {
+  for (const int size : {3000, 3068, 3072, 5000, 8100}) {
+    domain_.publish(kEvent, {step({alu_r(BPF_MOV, 3, 2)}, static_cast<std::int16_t>(size - 4)), domain_.record()});
+    const std::string first(static_cast<std::size_t>(size) / 2, 'a');
+    const std::string last = std::string(static_cast<std::size_t>(size) - first.size() - 4, 'b') + "\1\2\3\4";
+    EXPECT_TRUE(happens_in_pieces(domain_.view(), {first, last}));
+    EXPECT_EQ(value(), 0x04030201u) << size;
+    domain_.publish(kEvent, {trebling()});
+    happens_in_pieces(domain_.view(), {first, last});
+    EXPECT_NE(value(), 0x04030201u);
+  }
+  EXPECT_EQ(figures().missed, 0u);
+  EXPECT_EQ(figures().faults, 0u);
+}
+
+// Its program may not make system calls.
+TEST_F(ProgramStepTest, CountWhatIsTooLargeWhereThereIsNoRoom) {
+  domain_.publish(kEvent, {adding(), domain_.record()});
+  const std::string half(1600, '\1');
+  const arch::TimeSource before = std::exchange(arch::time_source, arch::TimeSource::kMemory);
+  EXPECT_TRUE(happens_in_pieces(domain_.view(), {half, half}));
+  EXPECT_TRUE(happens_in_pieces(domain_.view(), {half, "\1"}));
+  arch::time_source = before;
+  EXPECT_EQ(figures().missed, 1u);
+  EXPECT_EQ(value(), 0x01010101u);
 }
 
 TEST_F(ProgramStepTest, DoNotSeeWhatTriggersDoNot) {

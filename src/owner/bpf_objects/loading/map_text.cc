@@ -147,13 +147,6 @@ std::vector<Row> rows_of(const bpf_calls::Object& map, const btf* types, unsigne
 
 }  // namespace
 
-std::string visible(std::string_view text) {
-  std::string result(text);
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return result;
-}
-
 std::string map_text(const bpf_calls::Object& map, const char* name, const btf* types, unsigned key_type,
                      unsigned value_type) {
   std::vector<Row> rows = rows_of(map, types, key_type, value_type);

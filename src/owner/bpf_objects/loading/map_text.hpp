@@ -10,9 +10,6 @@
 
 namespace landtrace::loading {
 
-// Without what a terminal takes for more than text.
-std::string visible(std::string_view text);
-
 // A map's elements, sorted by key, under its name. Types are BTF's; 0: numbers by their size.
 std::string map_text(const bpf_calls::Object& map, const char* name, const btf* types, unsigned key_type,
                      unsigned value_type);

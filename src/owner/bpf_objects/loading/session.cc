@@ -18,12 +18,15 @@
 #include "bpf_calls/ask.hpp"
 #include "bpf_objects/loading/map_text.hpp"
 #include "bpf_objects/loading/section.hpp"
+#include "output/visible.hpp"
 
 namespace landtrace::loading {
 namespace {
 
 using bpf_calls::Kind;
 using ipc::Operation;
+using output::Lines;
+using output::visible;
 
 void complain(const std::string& text) { std::fputs(fmt::format("landtrace bpf: {}\n", text).c_str(), stderr); }
 
@@ -158,9 +161,9 @@ void Session::show_lines() {
     std::string text(reinterpret_cast<const char*>(data) + sizeof header, size - sizeof header);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     const std::string comm(header.comm, ::strnlen(header.comm, sizeof header.comm));
-    const std::string line =
-        fmt::format("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm), header.pid, header.cpu,
-                    header.time_ns / 1'000'000'000, header.time_ns / 1000 % 1'000'000, visible(text));
+    const std::string line = fmt::format(
+        "{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm, Lines::kNone), header.pid, header.cpu,
+        header.time_ns / 1'000'000'000, header.time_ns / 1000 % 1'000'000, visible(text, Lines::kNone));
     std::fputs(line.c_str(), stdout);
   });
 }

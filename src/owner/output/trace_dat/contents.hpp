@@ -50,7 +50,8 @@ Result<Contents> read_contents(const InputFile& file);
 // The same of a recording that is not finished: `file` is its journal, and the streams are beside it. One that is there
 // and cannot be opened is an error with its name.
 Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
-// ENOENT where none of the files is there that have its events, of so many CPUs: its journal was moved, and they were not.
+// ENOENT where none of the files is there that have its events, of so many CPUs: its journal was moved, and they were
+// not.
 Result<void> check_left_files(const std::string& journal, const std::string& path, std::size_t streams);
 // Where the pages of an unfinished recording are moved to; none where that has not begun. An error: PATH.partial cannot
 // be read.
