@@ -261,6 +261,38 @@ TEST_P(CppValues, OfObjectsThatHaveADestructorAreHandedOverByTheirAddress) {
   EXPECT_THAT(say(kTitle, {"n", "this->port"}), ElementsAre("n=%dx:s32", "port=+12(%si):s32"));
 }
 
+TEST(Vectors, TakeNoRegisterOfOtherParameters) {
+  constexpr const char* kVectors = R"(
+typedef long long v2l __attribute__((vector_size(16)));
+typedef float v4f __attribute__((vector_size(16)));
+typedef int v2i __attribute__((vector_size(8)));
+typedef double v4d __attribute__((vector_size(32)));
+struct holder { v4f inner; };
+int seen;
+int two(v2l v, int n, v4f w, const v2i x, long m) { return v[0] + n + w[1] + x[0] + m; }
+int many(v4f a, v4f b, v4f c, v4f d, v4f e, v4f f, v4f g, v4f h, int n, v4f i, v2l j) { return n + a[0] + i[0] + j[0]; }
+int large(int before, v4d *pointed, struct holder held, int n) { return before + (*pointed)[0] + held.inner[0] + n; }
+v4f give(int n) { v4f v = {n}; return v; }
+int main(void) { v2l v = {1}; v4f w = {2}; v2i x = {3}; struct holder s = {w}; v4d d = {1};
+  return two(v, 1, w, x, 2) + many(w, w, w, w, w, w, w, w, 1, w, v) + large(1, &d, s, 2) + give(2)[0]; }
+)";
+  for (const char* const compiler : {"gcc", "clang"}) {
+    if (std::system(fmt::format("command -v {} >/dev/null", compiler).c_str()) != 0) continue;
+    const TestProgram program("test.c", kVectors, fmt::format("{} -g -O0", compiler));
+    const auto say = [&](const char* function, const std::vector<std::string>& expressions, const char* side) {
+      return program.say(program.offset_of(function), expressions, side);
+    };
+    EXPECT_THAT(say("two", {"n", "m", "v[0]"}, "entry"),
+                ElementsAre("n=%di:s32", "m=%si:s64", HasSubstr("vector register")));
+    EXPECT_THAT(say("many", {"n", "i[1]", "j[0]"}, "entry"),
+                ElementsAre("n=%di:s32", HasSubstr("floating-point"), "j=+24(%sp):s64"));
+    EXPECT_THAT(say("large", {"before", "pointed", "n"}, "entry"),
+                ElementsAre("before=%di:s32", "pointed=%si:x64", HasSubstr("not known here")));
+    EXPECT_THAT(say("give", {"$retval", "$retval[1]"}, "return"),
+                ElementsAre(HasSubstr("is in a register, not in memory"), HasSubstr("vector register")));
+  }
+}
+
 TEST(IncompleteTypes, SayThatNothingIsKnownOfThem) {
   constexpr const char* kIncomplete =
       "struct hidden; struct shown { int n; };\n"

@@ -99,13 +99,26 @@ bool has_indirect_location(Dwarf_Die& parameter) {
   return ops[count - 1].atom == DW_OP_deref;
 }
 
+bool has_vector(const Type& type, int depth = 0) {
+  if (depth == kMostNested || is_vector(type)) return true;
+  bool found = false;
+  if (type.kind == Kind::kArray) return has_vector(type_of(const_cast<Dwarf_Die&>(type.die)), depth + 1);
+  if (type.kind != Kind::kStruct) return false;
+  for_each_member(type, [&](const Member& member) {
+    Dwarf_Die die = member.die;
+    found = has_vector(type_of(die), depth + 1);
+    return !found;
+  });
+  return found;
+}
+
 // Takes registers and stack words in the order of the parameters.
 class Convention {
  public:
   explicit Convention(const Scope& scope) : scope_(scope), is_rust_(is_rust(scope)) {
     Dwarf_Die function = scope.function();
     const Type result = type_of(function);
-    is_unknown_ = is_incomplete(result);
+    is_unknown_ = is_incomplete(result) || (result.size > kLargestInRegisters && has_vector(result));
     const bool has_hidden = result.kind == Kind::kStruct && (is_passed_by_address(result) || is_in_memory(result));
     if (has_hidden) ++integers_;
   }
@@ -118,6 +131,12 @@ class Convention {
     }
     const bool is_large_in_rust = is_rust_ && type.size > kLargestInRegisters;
     if (is_passed_by_address(type) || has_indirect_location(parameter) || is_large_in_rust) return by_address(type);
+    if (is_vector(type) && type.size <= kLargestInRegisters) return vector(type);
+    // In one register or in memory, as the compiler was told what the machine has.
+    if (has_vector(type)) {
+      is_unknown_ = true;
+      return why(kUnknown);
+    }
     const Words words = words_of(type);
     // What Rust does with these is its own affair.
     if (is_rust_ && type.kind == Kind::kStruct && type.size > kRegisterSize && !is_pair(type)) {
@@ -153,6 +172,11 @@ class Convention {
     const auto text = next_integer();
     return text ? OrWhy<Value>(in_memory(*text, 0, type)) : why(text.error());
   }
+  OrWhy<Value> vector(const Type& type) {
+    if (vectors_ == kVectorRegisters) return on_stack(type);
+    ++vectors_;
+    return in_register("", type);
+  }
   OrWhy<Value> in_one(const Type& type, Class what) {
     if (what == Class::kVector) {
       ++vectors_;
@@ -178,7 +202,7 @@ class Convention {
     return value;
   }
   OrWhy<Value> on_stack(const Type& type) {
-    if (type.kind == Kind::kFloat && type.size == 2 * kRegisterSize && stack_ % 2 != 0) ++stack_;
+    if ((type.kind == Kind::kFloat || is_vector(type)) && type.size == 2 * kRegisterSize && stack_ % 2 != 0) ++stack_;
     const std::uint64_t at = stack_;
     stack_ += (std::max<std::uint64_t>(type.size, 1) + kRegisterSize - 1) / kRegisterSize;
     if (scope_.place().is_return) return why("is handed over on the stack, where it may have changed at the return");
@@ -224,7 +248,8 @@ OrWhy<Value> returned_value(const Scope& scope) {
   if (type.kind == Kind::kStruct && (is_passed_by_address(type) || is_in_memory(type))) {
     return in_memory("$retval", 0, type);
   }
-  if (type.kind == Kind::kFloat) return in_register("", type);
+  if (type.kind == Kind::kFloat || is_vector(type)) return in_register("", type);
+  if (has_vector(type)) return why("is a struct with a vector, and may be in a vector register");
   if (type.kind != Kind::kStruct) return in_register("$retval", type);
   Value value;
   value.kind = Value::Kind::kPieces;

@@ -281,6 +281,14 @@ std::string type_name(Dwarf_Die& die) {
   return name;
 }
 
+bool is_vector(const Type& type) {
+  Dwarf_Attribute attribute;
+  bool is_set = false;
+  return type.kind == Kind::kArray &&
+         dwarf_attr_integrate(&const_cast<Dwarf_Die&>(type.die), DW_AT_GNU_vector, &attribute) != nullptr &&
+         dwarf_formflag(&attribute, &is_set) == 0 && is_set;
+}
+
 std::uint64_t array_count(Dwarf_Die& array) {
   Dwarf_Die range;
   if (dwarf_child(&array, &range) != 0) return 0;

@@ -40,6 +40,9 @@ std::string type_name(Dwarf_Die& die);
 // How many elements an array has; 0: nobody says.
 std::uint64_t array_count(Dwarf_Die& array);
 
+// An array that is handed over as one number (__m128).
+bool is_vector(const Type& type);
+
 struct Member {
   Dwarf_Die die{};
   std::uint64_t offset = 0;  // in the struct
