@@ -10,21 +10,26 @@ namespace {
 // Which id of the one state stands for which of the other.
 class SameIds {
  public:
+  explicit SameIds(std::uint64_t& steps) : steps_(steps) {}
+
   bool match(std::uint32_t seen, std::uint32_t next) {
+    constexpr std::uint64_t kStepsToFind = 8;
     if (seen == 0) return true;
     if (next == 0) return false;
+    steps_ += kStepsToFind;
     const auto [there, is_new] = ids_.emplace(seen, next);
     return is_new || there->second == next;
   }
 
  private:
+  std::uint64_t& steps_;
   std::map<std::uint32_t, std::uint32_t> ids_;
 };
 
 class Comparison {
  public:
-  Comparison(const State& seen, const State& next, const LiveRegisters& live, bool exactly)
-      : seen_(seen), next_(next), live_(live), exactly_(exactly) {}
+  Comparison(const State& seen, const State& next, const LiveRegisters& live, bool exactly, std::uint64_t& steps)
+      : seen_(seen), next_(next), live_(live), exactly_(exactly), steps_(steps), ids_(steps) {}
 
   bool holds() {
     if (seen_.frames.size() != next_.frames.size() || seen_.references.size() != next_.references.size()) return false;
@@ -40,6 +45,7 @@ class Comparison {
 
  private:
   bool frame_covers(std::size_t index) {
+    steps_ += kRegisters;
     const Frame& seen = seen_.frames[index];
     const Frame& next = next_.frames[index];
     if (seen.return_to != next.return_to) return false;
@@ -61,6 +67,7 @@ class Comparison {
   }
 
   bool slot_covers(const Slot& seen, const Slot& next) {
+    ++steps_;
     if (seen.is_spilled) return next.is_spilled && register_covers(seen.spilled, next.spilled);
     for (unsigned i = 0; i < 8; ++i) {
       const Slot::Byte wanted = seen.bytes[i];
@@ -86,6 +93,7 @@ class Comparison {
   const State& next_;
   const LiveRegisters& live_;
   bool exactly_;
+  std::uint64_t& steps_;
   SameIds ids_;
 };
 
@@ -136,8 +144,8 @@ std::size_t State::bytes() const {
   return bytes;
 }
 
-bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly) {
-  return Comparison(seen, next, live, exactly).holds();
+bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly, std::uint64_t& steps) {
+  return Comparison(seen, next, live, exactly, steps).holds();
 }
 
 }  // namespace landtrace::verifier

@@ -99,7 +99,7 @@ struct State {
 using LiveRegisters = std::vector<std::uint16_t>;
 
 // Whether all that can come of `next` has come of `seen`: both are at the same instruction. `exactly`: they are the
-// same in all that is looked at from here on.
-bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly);
+// same in all that is looked at from here on. `steps` grows by what it took to find out: some nanoseconds each.
+bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly, std::uint64_t& steps);
 
 }  // namespace landtrace::verifier

@@ -111,12 +111,17 @@ bool Verifier::is_known(State& state, Met* from) {
   if (ranges_ == Ranges::kForgotten && met.size() >= kFewMet) forget_ranges(state);
   for (const auto& one : met) {
     if (one->open == 0) {
-      if (covers(one->state, state, live_, false)) return true;
-    } else if (covers(one->state, state, live_, true) && covers(state, one->state, live_, true)) {
+      if (covers(one->state, state, live_, false, compared_)) return true;
+    } else if (covers(one->state, state, live_, true, compared_) && covers(state, one->state, live_, true, compared_)) {
       bool is_before = false;
       for (const Met* at = from; at != nullptr && !is_before; at = at->from) is_before = at == one.get();
       if (is_before) refuse(EINVAL, "infinite loop detected at insn {}", state.pc);
     }
+  }
+  if (compared_ > kMaxCompared) {
+    refuse(E2BIG,
+           "BPF program is too complex: what is known at insn {} was compared too often with what was known before",
+           state.pc);
   }
   if (met.size() >= kMaxMet) {
     // The oldest that is no way's beginning any more.

@@ -124,6 +124,7 @@ class Verifier {
   std::vector<std::vector<std::unique_ptr<Met>>> met_;  // by instruction
   std::size_t kept_bytes_ = 0;
   std::size_t left_bytes_ = 0;
+  std::uint64_t compared_ = 0;
   Met* current_ = nullptr;
   std::uint32_t last_id_ = 0;
 };

@@ -16,6 +16,8 @@ namespace landtrace::verifier {
 
 // Instructions that are looked at, over all ways: what the owner's time allows.
 inline constexpr std::uint32_t kMaxProcessed = 200'000;
+// What is known at one instruction is compared with what was known there before: so many registers and slots of stacks.
+inline constexpr std::uint64_t kMaxCompared = 200'000'000;
 // Of memory, for states that are kept to be compared with, and as much again for ways that are still to be gone.
 inline constexpr std::size_t kMaxStateBytes = 8 << 20;
 

@@ -331,6 +331,27 @@ TEST(Verifier, AProgramOfManyWaysIsRefusedWhereTheyTakeTooMuchMemory) {
   EXPECT_LE(verdict.state_bytes, 2 * kMaxStateBytes);
 }
 
+// Eight frames full of numbers that are told apart, and a loop that counts where it is looked last: in the first one's
+// last slot. It took minutes, though no more instructions were looked at than may be.
+TEST(Verifier, AProgramWhoseStatesTakeLongToCompareIsRefused) {
+  Code code{copy(6, 10), put(BPF_DW, 10, -512, 0)};
+  for (int frame = 0; frame < 8; ++frame) {
+    for (int slot = 1; slot <= (frame == 0 ? 63 : 64); ++slot) {
+      code = code + Code{call(BPF_FUNC_get_prandom_u32), copy(7, 0), store(BPF_DW, 10, -8 * slot, 7)};
+    }
+    if (frame < 7) code = code + Code{copy(1, 6), call_here(2), set(0, 0), leave(), copy(6, 1)};
+  }
+  const auto counting = [&](int rounds) {
+    return verdict_of(code + Code{load(BPF_DW, 2, 6, -512), alu(BPF_ADD, 2, 1), store(BPF_DW, 6, -512, 2),
+                                  jump(BPF_JLT, 2, rounds, -4), set(0, 0), leave()});
+  };
+  const Verdict few = counting(50);
+  EXPECT_TRUE(few.accepted) << few.reason;
+  const Verdict many = counting(30'000);
+  EXPECT_EQ(many.error, E2BIG);
+  EXPECT_THAT(many.reason, HasSubstr("too complex: what is known at insn 1570 was compared too often"));
+}
+
 // Ways that meet with nothing new are not gone again: else this were 2^40.
 TEST(Verifier, WaysThatMeetAreGoneOnce) {
   Code code = {load(BPF_W, 7, 1, 8)};
