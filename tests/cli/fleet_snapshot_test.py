@@ -287,8 +287,10 @@ class Trouble(SnapshotCase):
         self.assertEqual({event["comm"] for event in self.events()}, {"a:producer"})
 
     def test_parts_that_come_again_or_not_at_all(self):
-        """A host that is killed amid its parts, one of an older version, and a network that repeats all it has seen."""
+        """A host that is killed amid its parts, one whose parts are damaged on their way, one of an older version, and a
+        network that repeats all it has seen."""
         self.pretend("ghost")
+        self.pretend("damaged")
         self.pretend("old")
         listens = threading.Event()
         again = threading.Thread(target=self.repeat, args=[listens])
@@ -300,6 +302,7 @@ class Trouble(SnapshotCase):
         self.assertGreater(hosts["a"]["events"], 1000)
         self.assertEqual(len(self.events()), hosts["a"]["events"])
         self.assertIn("landtrace: ghost: only 5 bytes of its snapshot came, and then nothing for 2 s\n", err)
+        self.assertIn("landtrace: damaged: what came is not what was sent: try it again\n", err)
         self.assertIn("landtrace: old: an order of the kind 'snapshot' is not known here\n", err)
         self.assertGreater(self.repeated, 1)
         self.assertEqual(self.leftovers(), [])
@@ -318,6 +321,7 @@ class Trouble(SnapshotCase):
                     seen.add(payload)
                     self.repeated += 1
                     sender.publish(subject, payload)
+                    self.send_damaged(sender, subject.split(b"."), payload)
             for subject, payload in orders.ping():
                 is_over = not payload
                 if payload:
@@ -326,6 +330,12 @@ class Trouble(SnapshotCase):
             time.sleep(0.005)
         for client in (orders, parts, sender):
             client.close()
+
+    def send_damaged(self, sender, subject, payload):
+        """What `a` sends, as another host's."""
+        if subject[2] == b"a":
+            data = payload if subject[-1] == b"end" else payload[:-1] + bytes([payload[-1] ^ 1])
+            sender.publish(b".".join([b"landtrace", b"d", b"damaged", *subject[3:]]), data)
 
     def send_some(self, sender, order):
         head = (1).to_bytes(8, "little") + (0).to_bytes(8, "little")

@@ -10,6 +10,7 @@
 #include "arch/clock.hpp"
 #include "base/fd.hpp"
 #include "fleet/fetched.hpp"
+#include "fleet/roster.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/take_waiting.hpp"
@@ -85,10 +86,8 @@ Result<void> Fetching::find_hosts() {
   for (const Outbox::Letter& one : said) {
     auto status = status_in(one.subject, one.bytes);
     if (!status) continue;
-    Status& known = newest[one.subject];
-    if (std::pair(status->started, status->sequence) > std::pair(known.started, known.sequence)) {
-      known = *std::move(status);
-    }
+    const auto [known, is_first] = newest.try_emplace(one.subject, *status);
+    if (!is_first && is_newer(*status, known->second)) known->second = *std::move(status);
   }
   const std::uint64_t now_ns = wall_ns();
   for (const auto& [subject, status] : newest) {
@@ -106,8 +105,11 @@ Result<void> Fetching::find_hosts() {
                                            : "there is no host where " + order_.where);
 }
 
+// Nothing of what has come of it is merged.
 void Fetching::end_with(Source& source, const std::string& problem) {
   source.fetched.problem = problem;
+  source.fetched.file.clear();
+  source.fetched.end.reset();
   source.is_done = true;
 }
 
