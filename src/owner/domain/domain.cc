@@ -27,14 +27,15 @@ bool is_process_of(std::uint32_t pid, std::uint32_t uid) {
 
 }  // namespace
 
-Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid)
-    : control_(std::move(control)),
+Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, const Options& options)
+    : subordinate_ids_(options.subordinate_ids),
+      control_(std::move(control)),
       pages_(std::move(pages)),
       users_(data_bytes),
-      descriptors_(owner_uid),
-      registrar_(events_, files_, enable_words_, rules_, abi(), owner_uid) {
-  enable_words_.set_owner(owner_uid);
-  events_.set_up(owner_uid, plans_);
+      descriptors_(options.owner_uid),
+      registrar_(events_, files_, enable_words_, rules_, abi(), options.owner_uid) {
+  enable_words_.set_owner(options.owner_uid);
+  events_.set_up(options.owner_uid, plans_);
   users_.set_room_maker(&grace_);
   cells_.set_room_maker(&grace_);
   cells_.set_writers(this);
@@ -50,7 +51,7 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   LT_TRY(ControlMemory control, ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed,
                                                        data_bytes, options.abi}));
   LT_TRY(StatusPages pages, StatusPages::create());
-  std::unique_ptr<Domain> domain(new Domain(std::move(control), std::move(pages), data_bytes, options.owner_uid));
+  std::unique_ptr<Domain> domain(new Domain(std::move(control), std::move(pages), data_bytes, options));
   domain->draw_counter_line();
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
@@ -84,32 +85,52 @@ bool Domain::has_left(const User& user, Time now) {
 }
 
 // The one that came first of those. Histograms add up what each user's producers have counted, so with them all stay.
-Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid, Time now) {
+std::optional<std::uint32_t> Domain::find_one_who_left(const std::vector<std::uint32_t>* only, Time now) {
   std::optional<std::uint32_t> found;
   for (std::uint32_t i = 0; i < users_.all().size() && !users_.are_kept(); ++i) {
+    if (only != nullptr && std::ranges::find(*only, i) == only->end()) continue;
     const bool is_first = !found || users_.all()[i].serial < users_.all()[*found].serial;
     if (is_first && has_left(users_.all()[i], now)) found = i;
   }
-  if (!found) {
-    return fail(ENOSPC,
-                "the domain has " + std::to_string(plan::kMaxUsers) + " users, as many as it can, and none has left");
-  }
+  return found;
+}
+
+Result<std::uint32_t> Domain::replace(std::uint32_t user, std::uint32_t uid) {
   grace_.settle();
-  instances_.user_goes(*found);
-  cells_.take_over(*found);
-  absent_since_.erase(users_.all()[*found].uid);
-  LT_CHECK(users_.replace(*found, uid));
+  instances_.user_goes(user);
+  cells_.take_over(user);
+  absent_since_.erase(users_.all()[user].uid);
+  LT_CHECK(users_.replace(user, uid));
   cells_.spread();
   attention_.look_again();
   // Pairs with the acquire load in DomainView::map_new_users().
   __atomic_fetch_add(&control_.segment().user_changes, 1, __ATOMIC_RELEASE);
-  return *found;
+  return user;
+}
+
+Result<std::uint32_t> Domain::find_place(std::uint32_t uid, Time now) {
+  constexpr std::size_t kMostOfOne = plan::kMaxUsers / 4;
+  const auto is_known = [uid](const User& user) { return user.uid == uid; };
+  if (std::ranges::any_of(users_.all(), is_known)) return users_.find_or_create(uid);
+  std::vector<std::uint32_t> of_same;
+  const std::string holder = registrar_.is_guest(uid) ? programs::holder_of(uid, subordinate_ids_) : std::string();
+  for (std::uint32_t i = 0; i < users_.all().size() && !holder.empty(); ++i) {
+    if (programs::holder_of(users_.all()[i].uid, subordinate_ids_) == holder) of_same.push_back(i);
+  }
+  const bool has_too_many = of_same.size() >= kMostOfOne;
+  if (!has_too_many && users_.all().size() < plan::kMaxUsers) return users_.find_or_create(uid);
+  if (const auto left = find_one_who_left(has_too_many ? &of_same : nullptr, now)) return replace(*left, uid);
+  if (!has_too_many) {
+    return fail(ENOSPC,
+                "the domain has " + std::to_string(plan::kMaxUsers) + " users, as many as it can, and none has left");
+  }
+  return fail(ENOSPC, "the user ids that " + subordinate_ids_ + " gives to " + holder + " are " +
+                          std::to_string(kMostOfOne) +
+                          " of the domain's users, as many as they may, and none has left");
 }
 
 Result<std::uint32_t> Domain::join(std::uint32_t uid, Time now) {
-  auto found = users_.find_or_create(uid);
-  if (!found && found.error().code == ENOSPC) found = replace_one_who_left(uid, now);
-  LT_TRY(const std::uint32_t user, std::move(found));
+  LT_TRY(const std::uint32_t user, find_place(uid, now));
   absent_since_.erase(uid);
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;

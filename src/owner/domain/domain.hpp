@@ -17,7 +17,10 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "arch/clock_line.hpp"
 #include "domain/attention.hpp"
@@ -36,6 +39,7 @@
 #include "domain/status_pages.hpp"
 #include "domain/succession.hpp"
 #include "domain/thread_lists.hpp"
+#include "programs/subordinate_ids.hpp"
 
 namespace landtrace::domain {
 
@@ -49,6 +53,7 @@ class Domain final : private segments::CellWriters {
     arch::RawClock raw_clock = arch::best_raw_clock();
     std::uint32_t owner_uid = ::geteuid();
     abi::Version abi = abi::Version::k6_12;
+    std::string subordinate_ids = programs::kSubordinateIds;
   };
   static Result<std::unique_ptr<Domain>> create(const Options& options);
 
@@ -80,7 +85,8 @@ class Domain final : private segments::CellWriters {
   void set_rules(EventRules* rules) { rules_.set(rules); }
 
   // The user's index; its data segment is made at the first call. Where there are as many users as there can be, a
-  // guest of whom nothing is left makes room. ENOSPC.
+  // guest of whom nothing is left makes room. User ids that one person may take (subuid(5)) have a quarter of the
+  // places. ENOSPC.
   using Time = std::chrono::steady_clock::time_point;
   Result<std::uint32_t> join(std::uint32_t uid, Time now = std::chrono::steady_clock::now());
   // A guest's segment may name threads of which nobody knows whether they live and are the guest's: those of another
@@ -133,9 +139,13 @@ class Domain final : private segments::CellWriters {
   bool are_trusted(std::uint32_t uid) override;
   [[nodiscard]] bool has_anything(std::uint32_t uid) const;
   [[nodiscard]] bool has_left(const User& user, Time now);
-  Result<std::uint32_t> replace_one_who_left(std::uint32_t uid, Time now);
-  Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid);
+  // `only`: one of these.
+  std::optional<std::uint32_t> find_one_who_left(const std::vector<std::uint32_t>* only, Time now);
+  Result<std::uint32_t> replace(std::uint32_t user, std::uint32_t uid);
+  Result<std::uint32_t> find_place(std::uint32_t uid, Time now);
+  Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, const Options& options);
 
+  const std::string subordinate_ids_;
   std::recursive_mutex mutex_;
   ServingLink served_by_;
   RulesLink rules_;

@@ -10,6 +10,7 @@
 
 #include <climits>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "domain/test_serving.hpp"
@@ -142,6 +143,34 @@ TEST_F(DomainTest, WhoHasAnythingLeftStays) {
   EXPECT_FALSE(domain_->join(30'000)) << "histograms add up all";
   domain_->users().keep_no_more();
   EXPECT_EQ(domain_->join(30'000), 4u);
+}
+
+TEST_F(DomainTest, TheUserIdsOfOnePersonLeavePlacesToOthers) {
+  const std::string ids = testing::TempDir() + "subuid-" + std::to_string(::getpid());
+  std::ofstream(ids) << "anna:100000:65536\nbert:165536:65536\n";
+  const auto domain = *Domain::create({.ring_bytes = 1 << 18, .subordinate_ids = ids});
+  const auto alone = domain->enter();
+  const auto come = [&](std::uint32_t uid) {
+    auto user = domain->join(uid);
+    if (user && !domain->descriptors().take(uid, 1)) user = fail(EMFILE);
+    return user;
+  };
+  ASSERT_TRUE(come(20'000));
+  for (std::uint32_t i = 0; i < plan::kMaxUsers / 4; ++i) ASSERT_TRUE(come(100'000 + i)) << i;
+  const auto refused = domain->join(150'000);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ENOSPC);
+  EXPECT_NE(refused.error().message.find("gives to anna are 16 of the domain's users"), std::string::npos);
+  EXPECT_EQ(come(100'003), 4u) << "it is there";
+  EXPECT_TRUE(come(165'536));
+  EXPECT_TRUE(come(20'001));
+  EXPECT_TRUE(come(0)) << "nobody's are not counted";
+  // One of theirs makes room, and none of others.
+  domain->descriptors().give_back(20'000, 1);
+  EXPECT_FALSE(domain->join(150'000));
+  domain->descriptors().give_back(100'005, 1);
+  EXPECT_EQ(come(150'000), 6u);
+  std::filesystem::remove(ids);
 }
 
 TEST_F(DomainTest, ThreadsThatNobodyKnowsKeepAGuestsPlaceForAWhile) {

@@ -1,0 +1,30 @@
+#include "programs/subordinate_ids.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace landtrace::programs {
+namespace {
+
+TEST(SubordinateIds, AreTheirHolders) {
+  const std::string path = testing::TempDir() + "subuid-" + std::to_string(::getpid());
+  std::ofstream(path) << "anna:100000:65536\n# nothing\n1001:165536:2\nbad:x:1\nbad:1:\nbad:5\n:7:1\nlast:200000:1";
+  EXPECT_EQ(holder_of(99'999, path), "");
+  EXPECT_EQ(holder_of(100'000, path), "anna");
+  EXPECT_EQ(holder_of(165'535, path), "anna");
+  EXPECT_EQ(holder_of(165'536, path), "1001");
+  EXPECT_EQ(holder_of(165'537, path), "1001");
+  EXPECT_EQ(holder_of(165'538, path), "");
+  EXPECT_EQ(holder_of(1, path), "");
+  EXPECT_EQ(holder_of(5, path), "");
+  EXPECT_EQ(holder_of(200'000, path), "last");
+  EXPECT_EQ(holder_of(200'001, path), "");
+  std::filesystem::remove(path);
+  EXPECT_EQ(holder_of(100'000, path), "");
+}
+
+}  // namespace
+}  // namespace landtrace::programs
