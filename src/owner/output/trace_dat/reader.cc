@@ -61,6 +61,7 @@ struct TraceDatReader::State {
   void take_growth(State grown);
   void find_moved();
   [[nodiscard]] bool is_same(const State& now) const;
+  void follow_to_place();
   [[nodiscard]] Result<std::unique_ptr<State>> open_again() const;
   [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
     const auto found = std::find_if(contents.regions.begin(), contents.regions.end(),
@@ -156,6 +157,16 @@ bool TraceDatReader::State::is_same(const State& now) const {
   return true;
 }
 
+// A journal that waits at PATH.new is at PATH from its first event on.
+void TraceDatReader::State::follow_to_place() {
+  const std::string suffix = trace_dat::new_path("");
+  if (!path.ends_with(suffix) || trace_dat::is_at(file.fd(), path)) return;
+  const std::string place = path.substr(0, path.size() - suffix.size());
+  const auto now = open(place);
+  const auto older = open(trace_dat::old_path(place));
+  if ((now && is_same(**now)) || (older && is_same(**older))) path = place;
+}
+
 // As it is now. Another recording may have its name, or a file of others: then it was finished, and is the older one.
 Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open_again() const {
   auto now = open(path);
@@ -172,6 +183,7 @@ Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open_again
 // Events are given in order, so the page is looked for at once, and not when the other CPUs have come to their end.
 // What else has come since is left to look_again().
 void TraceDatReader::State::find_moved() {
+  follow_to_place();
   // In this order: a recording is finished by giving its name away.
   const bool has_begun = trace_dat::has_begun(path);
   const bool has_name = trace_dat::is_at(file.fd(), path);
@@ -191,6 +203,7 @@ void TraceDatReader::State::find_moved() {
 Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   if (!contents.is_unfinished) return Growth::kComplete;
   const bool grows = trace_dat::has_writer(file);
+  follow_to_place();
   LT_TRY(const std::unique_ptr<State> grown, open_again());
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;

@@ -104,6 +104,38 @@ TEST_F(TakenNameTest, AFollowerReadsOnInWhatHasBecomeTheOlderOne) {
   }
 }
 
+// Beside an older one a journal waits at PATH.new until there is something to keep.
+TEST_F(TakenNameTest, AFollowerOfOneThatWaitedReadsOnInItsPlace) {
+  for (const int last : {0, 1, 2}) {
+    write_text(path_, "older");
+    TraceDatWriter writer = create(path_);
+    auto reader = TraceDatReader::open(path_ + ".new");
+    ASSERT_TRUE(reader) << reader.error().message;
+    reader->follow();
+    append(writer, 0, kEvents, 0);
+    ASSERT_EQ(message_of(writer.publish(std::numeric_limits<std::uint64_t>::max())), "");
+    std::uint32_t read = 0;
+    if (last == 0) {
+      ASSERT_EQ(reader->look_again().value(), Growth::kGrows);
+      read = static_cast<std::uint32_t>(read_all(*reader).records.size());
+      EXPECT_EQ(read, kEvents);
+    }
+    append(writer, kEvents, kEvents, 1);
+    ASSERT_EQ(message_of(writer.finish()), "");
+    if (last == 2) {
+      next_.emplace(create(path_, kOffset_ns + 1));
+      append(*next_, kFirstOfNext, kEvents, 0);
+      ASSERT_EQ(message_of(next_->finish()), "");
+    }
+    const auto growth = reader->look_again();
+    ASSERT_TRUE(growth) << growth.error().message;
+    EXPECT_EQ(*growth, Growth::kComplete);
+    EXPECT_EQ(read + read_all(*reader).records.size(), 2 * kEvents) << last;
+    next_.reset();
+    for (const std::string& name : dir_.list()) fs::remove(dir_.file(name));
+  }
+}
+
 TEST_F(TakenNameTest, OneThatWasBegunAtTheSameOffsetIsAnother) {
   replace(true, true, kOffset_ns);
   ASSERT_EQ(reader_->look_again().value(), Growth::kComplete);

@@ -89,9 +89,7 @@ TraceDatWriter create_writer(const std::string& path, std::uint32_t cpus) {
   return *std::move(writer);
 }
 
-std::string read_text(const std::string& path) {
-  return read_file(path).value_or("");
-}
+std::string read_text(const std::string& path) { return read_file(path).value_or(""); }
 
 void write_text(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
