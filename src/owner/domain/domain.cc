@@ -113,9 +113,10 @@ Result<std::uint32_t> Domain::find_place(std::uint32_t uid, Time now) {
   const auto is_known = [uid](const User& user) { return user.uid == uid; };
   if (std::ranges::any_of(users_.all(), is_known)) return users_.find_or_create(uid);
   std::vector<std::uint32_t> of_same;
-  const std::string holder = registrar_.is_guest(uid) ? programs::holder_of(uid, subordinate_ids_) : std::string();
+  const auto ids = programs::SubordinateIds::read(subordinate_ids_);
+  const std::string holder = registrar_.is_guest(uid) ? ids.holder_of(uid) : std::string();
   for (std::uint32_t i = 0; i < users_.all().size() && !holder.empty(); ++i) {
-    if (programs::holder_of(users_.all()[i].uid, subordinate_ids_) == holder) of_same.push_back(i);
+    if (ids.holder_of(users_.all()[i].uid) == holder) of_same.push_back(i);
   }
   const bool has_too_many = of_same.size() >= kMostOfOne;
   if (!has_too_many && users_.all().size() < plan::kMaxUsers) return users_.find_or_create(uid);

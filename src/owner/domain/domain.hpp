@@ -53,7 +53,7 @@ class Domain final : private segments::CellWriters {
     arch::RawClock raw_clock = arch::best_raw_clock();
     std::uint32_t owner_uid = ::geteuid();
     abi::Version abi = abi::Version::k6_12;
-    std::string subordinate_ids = programs::kSubordinateIds;
+    std::string subordinate_ids = programs::SubordinateIds::kPath;
   };
   static Result<std::unique_ptr<Domain>> create(const Options& options);
 

@@ -1,5 +1,6 @@
 #include "programs/subordinate_ids.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -20,11 +21,11 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
 
 }  // namespace
 
-// Lines are NAME:FIRST:COUNT.
-std::string holder_of(std::uint32_t uid, const std::string& path) {
+// Lines are HOLDER:FIRST:COUNT.
+SubordinateIds SubordinateIds::read(const std::string& path) {
+  SubordinateIds ids;
   const auto text = read_file(path, kLongest);
-  if (!text) return {};
-  for (std::string_view rest = *text; !rest.empty();) {
+  for (std::string_view rest = text ? std::string_view(*text) : ""; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     const std::size_t first_at = line.find(':');
@@ -32,9 +33,15 @@ std::string holder_of(std::uint32_t uid, const std::string& path) {
     if (count_at == std::string_view::npos) continue;
     const auto first = number_of(line.substr(first_at + 1, count_at - first_at - 1));
     const auto count = number_of(line.substr(count_at + 1));
-    if (first && count && uid >= *first && uid - *first < *count) return std::string(line.substr(0, first_at));
+    if (first && count) ids.ranges_.push_back({std::string(line.substr(0, first_at)), *first, *count});
   }
-  return {};
+  return ids;
+}
+
+std::string SubordinateIds::holder_of(std::uint32_t uid) const {
+  const auto range = std::ranges::find_if(
+      ranges_, [uid](const Range& one) { return uid >= one.first && uid - one.first < one.count; });
+  return range == ranges_.end() ? std::string() : range->holder;
 }
 
 }  // namespace landtrace::programs
