@@ -58,9 +58,14 @@ class Example(support.Case):
         if not support.works(*own_name):
             self.skipTest("no namespaces")
         script = os.path.join(os.path.dirname(__file__), "../../examples/fleet/slow_host.py")
-        done = subprocess.run([script, "--hosts", "3", "--servers", "1", "--for", "3s", "--build", os.environ["BUILD"]],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=4 * support.TIMEOUT_S)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        for lasts in ("3s", "12s", "48s"):  # on a busy machine a host may do nothing for seconds
+            words = ["--hosts", "3", "--servers", "1", "--for", lasts, "--build", os.environ["BUILD"]]
+            done = subprocess.run([script, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=4 * support.TIMEOUT_S)
+            if done.returncode == 0:
+                return
+            print(done.stdout)
+        self.fail("the slow host was not found")
 
 
 if __name__ == "__main__":
