@@ -48,7 +48,7 @@ LANDTRACE_DESCRIBE(outer::Renamed, bytes);
   TEN(a##0), TEN(a##1), TEN(a##2), TEN(a##3), TEN(a##4), TEN(a##5), TEN(a##6), TEN(a##7), TEN(a##8), TEN(a##9)
 namespace outer {
 struct Large {
-  char HUNDRED(a), HUNDRED(b), TEN(c);
+  signed char HUNDRED(a), HUNDRED(b), TEN(c);
 };
 }  // namespace outer
 LANDTRACE_DESCRIBE(outer::Large, HUNDRED(a), HUNDRED(b), TEN(c));
