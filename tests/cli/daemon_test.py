@@ -4,6 +4,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 import unittest
 
 import support
@@ -157,6 +158,31 @@ class Daemon(support.Case):
         self.wait_until(lambda: support.works("test", "-e", folder + "/README"))
         self.assertEqual(self.stop(daemon)[0], 0)
         self.assertEqual(os.listdir(folder), [])
+
+    @needs_fuse
+    @needs_root
+    def test_whoever_is_answered_finds_the_mounts(self):
+        other = os.path.join(self.folder, "other")
+        os.mkdir(other)
+        self.addCleanup(support.works, "umount", "-l", other)
+        holder = self.start_program(LANDTRACED, "--socket", other + ".sock", "--mount", other)
+        self.addCleanup(self.stop, holder)
+        self.wait_until(lambda: support.works("test", "-e", other + "/README"))
+        # Whoever looks for a folder there waits until its owner goes on.
+        self.hold(holder)
+        folder = other + "/events/user_events"
+        self.addCleanup(support.works, "umount", "-l", folder)
+        self.addCleanup(self.stop, self.start_program(LANDTRACED, "--mount", folder))
+        self.addCleanup(holder.send_signal, signal.SIGCONT)  # before that
+        self.wait_until(lambda: os.path.exists(self.socket))
+        client = self.start("cat", "README")
+        time.sleep(0.3)
+        self.assertIsNone(client.poll())
+        holder.send_signal(signal.SIGCONT)
+        out, err = client.communicate(timeout=support.TIMEOUT_S)
+        self.assertIn(folder, support.read_text("/proc/self/mounts"))
+        self.assertEqual((client.returncode, err), (0, ""))
+        self.assertTrue(out)
 
     @needs_fuse
     @needs_root

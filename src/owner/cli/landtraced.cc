@@ -51,6 +51,7 @@ Result<std::vector<EventsFile>> read_events_files(const Settings& settings) {
 
 // As the kernel does at boot: what is refused is said, and the rest is there.
 Result<void> define_all(ipc::TreeClient domain, const std::vector<EventsFile>& files) {
+  if (files.empty()) return {};
   LT_TRY(const std::vector<std::string> refused, define_events(std::move(domain), files));
   for (const std::string& why : refused) complain(why);
   return {};
@@ -131,13 +132,12 @@ int serve(const Settings& settings) {
   options->listener = listener->release();
   options->agent = find_agent().value_or("");
   options->tell = complain;
-  daemon::HostedDomain::Prepare prepare;
-  if (!events->empty()) prepare = [&](ipc::TreeClient domain) { return define_all(std::move(domain), *events); };
+  const auto prepare = [&](daemon::HostedDomain& domain, ipc::TreeClient client) -> Result<void> {
+    LT_CHECK(define_all(std::move(client), *events));
+    return mount_all(domain, settings);
+  };
   const auto hosted = daemon::HostedDomain::start(*options, prepare);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
-  if (auto mounted = mount_all(**hosted, settings); !mounted) {
-    return fail_with(kFailure, sentence(mounted.error()));
-  }
   Metrics metrics;
   if (auto served = serve_metrics(settings, (*hosted)->path(), metrics); !served) {
     return fail_with(kFailure, sentence(served.error()));

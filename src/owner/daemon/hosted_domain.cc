@@ -82,7 +82,7 @@ void HostedDomain::serve() {
 Result<void> HostedDomain::prepare_alone(const Prepare& prepare) {
   LT_TRY(Fd client, server_->keep_out());
   serve();
-  LT_CHECK(prepare(ipc::TreeClient::over(std::move(client))));
+  LT_CHECK(prepare(*this, ipc::TreeClient::over(std::move(client))));
   return server_->let_in();
 }
 

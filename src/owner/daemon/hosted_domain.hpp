@@ -60,8 +60,8 @@ class HostedDomain {
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
 
-  // What has to be there before anybody else looks.
-  using Prepare = std::function<Result<void>(ipc::TreeClient)>;
+  // What has to be there before anybody else looks, by a client that is let in before all others.
+  using Prepare = std::function<Result<void>(HostedDomain&, ipc::TreeClient)>;
 
   // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE: there is an
   // owner already.
