@@ -322,6 +322,27 @@ class WithPid(Attach):
         self.assertIn(f"landtrace: there is no process {ending.pid}\n", err)
         self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid})
 
+    def test_one_whose_memory_has_gone_and_that_has_not_ended_yet_counts_as_ended(self):
+        """The system takes a while to give back what it had."""
+        ending = self.start_program("python3", "-c", "import mmap, time; memory = mmap.mmap(-1, 256 << 20)\n"
+                                    "for at in range(0, len(memory), 4096): memory[at] = 1\n"
+                                    "print('ready', flush=True); time.sleep(1000)")
+        self.assertEqual(ending.stdout.readline(), "ready\n")
+        process = self.program("tick")
+        memory = os.open(f"/proc/{ending.pid}/mem", os.O_RDONLY)
+        self.addCleanup(os.close, memory)
+        fcntl.flock(memory, fcntl.LOCK_EX)
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "--pid", ending.pid, "-p", self.PROBE)
+        self.assertIn("recording the domain", recorder.stderr.readline())
+        self.wait_until_it_waits(recorder, ending)
+        ending.kill()
+        fcntl.flock(memory, fcntl.LOCK_UN)
+        self.wait_for_events()
+        status, _, err = self.stop(recorder, signal.SIGINT)
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"landtrace: {ending.pid} (python3", err)
+        self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid})
+
     def test_where_all_have_ended_before_they_are_attached_nothing_is_recorded(self):
         process = self.program("tick")
         memory = os.open(f"/proc/{process.pid}/mem", os.O_RDONLY)

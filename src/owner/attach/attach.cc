@@ -95,7 +95,7 @@ class Attachment {
   // A process that ends has no memory any more while it can still be seen.
   [[nodiscard]] tl::unexpected<Error> has_gone() const {
     const auto now = ProgramMemory::open(facts_.pid);
-    if (now && !now->is_gone()) return refuse(ESRCH, "it has become another program (exec) in the middle; try again");
+    if (now && !now->is_gone()) return refuse(EBUSY, "it has become another program (exec) in the middle; try again");
     return refuse(is_diverted_ ? ECONNRESET : ESRCH, "it has ended in the middle");
   }
   [[nodiscard]] Result<void> check_not_cancelled() const { return attach::check_not_cancelled(request_, facts_); }
@@ -314,8 +314,10 @@ Result<void> Attachment::divert_a_thread(const SafePlaces& places) {
   const auto try_all = [&](const std::vector<std::uint32_t>& threads) -> Result<bool> {
     for (const std::uint32_t tid : threads) {
       LT_CHECK(check_not_cancelled());
-      LT_TRY(const bool is_diverted, try_to_divert(tid, places));
-      if (is_diverted) return true;
+      auto is_diverted = try_to_divert(tid, places);
+      // Killed while it was held: whether the program has ended is seen in the next round.
+      if (!is_diverted && is_diverted.error().code == ESRCH) continue;
+      if (!is_diverted || *is_diverted) return is_diverted;
     }
     return false;
   };

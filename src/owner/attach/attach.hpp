@@ -38,8 +38,9 @@ struct Attached {
   std::uint64_t stopped_ns = 0;  // how long a thread did not run for our sake
 };
 
-// The errors are sentences, and say what to do where something can be done. EBUSY: try again. ECONNRESET: it has ended,
-// but its agent may have begun before that. The program goes on unharmed in any case.
+// The errors are sentences, and say what to do where something can be done. EBUSY: try again. ESRCH: it has ended; a
+// pidfd may tell later, as its memory goes first. ECONNRESET: so it has, but its agent may have begun before that. The
+// program goes on unharmed in any case.
 Result<Attached> attach(const Request& request);
 
 }  // namespace landtrace::attach

@@ -111,7 +111,7 @@ Result<void> RunningPrograms::attach_to(const std::string& socket) const {
     const auto attached = attach_program(pids_[i], socket);
     if (attached) {
       complain(attached_text(*attached, socket));
-    } else if (has_ended(processes_[i])) {
+    } else if (attached.error().code == ESRCH || attached.error().code == ECONNRESET || has_ended(processes_[i])) {
       ended.push_back(attached.error());
     } else {
       return tl::unexpected(attached.error());
