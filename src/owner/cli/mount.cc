@@ -35,13 +35,17 @@ int serve_here(const MountOptions& options, unsigned abi) {
     if (auto folder = ipc::runtime_folder(); !folder) return fail_with(kFailure, sentence(folder.error()));
     socket = ipc::user_socket();
   }
+  Fd watch;
+  const auto mount = [&](daemon::HostedDomain& domain, const ipc::TreeClient&) -> Result<void> {
+    LT_TRY(watch, domain.mounts().mount(options.folder, options.allow_other));
+    return {};
+  };
   const auto hosted = daemon::HostedDomain::start(
-      {.socket = socket, .abi = abi, .may_come_back = true, .agent = find_agent().value_or(""), .tell = complain});
+      {.socket = socket, .abi = abi, .may_come_back = true, .agent = find_agent().value_or(""), .tell = complain},
+      mount);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
-  const auto watch = (*hosted)->mounts().mount(options.folder, options.allow_other);
-  if (!watch) return fail_with(kFailure, sentence(watch.error()));
   complain("serving the domain at " + options.folder + " until it is unmounted or this is interrupted");
-  return end_of(*signals, *watch);
+  return end_of(*signals, watch);
 }
 
 int mount(const MountOptions& options) {
