@@ -10,7 +10,9 @@ namespace landtrace::client {
 namespace {
 
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-bool locked_for_fork = false;
+// Forks of this thread that have the list: in a handler it may fork once more. A thread's own, as the handlers of two
+// threads that fork at once run beside each other.
+constinit thread_local unsigned forks_with_list __attribute__((tls_model("initial-exec"))) = 0;
 landtrace_event* list_head = nullptr;
 
 // A program with a thousand events, and nobody to send them to, looks for somebody once, not a thousand times.
@@ -102,12 +104,15 @@ void lock_list_for_fork() {
   timespec until;
   ::clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += 1;
-  locked_for_fork = pthread_mutex_timedlock(&list_lock, &until) == 0;
+  if (forks_with_list > 0 || pthread_mutex_timedlock(&list_lock, &until) == 0) ++forks_with_list;
 }
 void unlock_list_in_parent() {
-  if (locked_for_fork) pthread_mutex_unlock(&list_lock);
+  if (forks_with_list > 0 && --forks_with_list == 0) pthread_mutex_unlock(&list_lock);
 }
-void unlock_list_in_child() { pthread_mutex_init(&list_lock, nullptr); }
+void unlock_list_in_child() {
+  forks_with_list = 0;
+  pthread_mutex_init(&list_lock, nullptr);
+}
 
 bool backend_allowed(const char* name) {
   const char* const wanted = ::secure_getenv("LANDTRACE_BACKEND");

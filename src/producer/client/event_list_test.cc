@@ -69,6 +69,32 @@ TEST_F(EventListTest, AForkDoesNotWaitForTheListForEver) {
   });
 }
 
+TEST_F(EventListTest, OfTwoThreadsThatForkAtOnceEachUndoesWhatItDid) {
+  in_child([] {
+    lock_list_for_fork();
+    std::thread([] {
+      lock_list_for_fork();  // not to be had
+      unlock_list_in_parent();
+    }).join();
+    unlock_list_in_parent();
+    const ListLocked lock;
+  });
+}
+
+TEST_F(EventListTest, AForkInAHandlerWhileItsThreadForksHasTheListToo) {
+  in_child([] {
+    lock_list_for_fork();
+    lock_list_for_fork();
+    unlock_list_in_parent();
+    std::thread([] {
+      lock_list_for_fork();  // still not to be had
+      unlock_list_in_parent();
+    }).join();
+    unlock_list_in_parent();
+    const ListLocked lock;
+  });
+}
+
 // -- back ends --------------------------------------------------------------------------------------------------------
 TEST_F(EventListTest, TheEnvironmentNarrowsTheChoiceOfBackEnds) {
   in_child([] {
