@@ -199,6 +199,8 @@ Result<Fd> listen_at(const std::string& path) {
   }
   if (::chmod(path.c_str(), 0666) != 0) return fail_errno("chmod " + path);
   if (::listen(fd.get(), 4096) != 0) return fail_errno("listen on " + path);
+  // Who watches the folder for an owner (client/socket_watch.cc) hears of attributes, and of listen() nothing.
+  if (::chmod(path.c_str(), 0666) != 0) return fail_errno("chmod " + path);
   return fd;
 }
 

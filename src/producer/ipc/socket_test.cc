@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -148,6 +151,28 @@ TEST(SocketTest, OfOwnersThatStartAtOnceOneListens) {
     ASSERT_TRUE(connect_to(path)) << "it is there for others";
   }
   ::unlink(path.c_str());
+}
+
+// However late that is after the socket's appearance: others wait for nothing else.
+TEST(SocketTest, WhoWatchesTheFolderHearsOfASocketThatListens) {
+  const std::string folder = testing::TempDir() + "socket_test-watch-" + std::to_string(::getpid());
+  const std::string path = folder + "/sock";
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  const Fd watch(::inotify_init1(IN_CLOEXEC));
+  ASSERT_GE(::inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_ATTRIB), 0);
+  std::atomic<bool> connected = false;
+  std::thread watcher([&] {
+    while (!connected) {
+      alignas(inotify_event) char told[sizeof(inotify_event) + NAME_MAX + 1];
+      ASSERT_GT(::read(watch.get(), told, sizeof told), 0);
+      connected = connect_to(path).has_value();
+    }
+  });
+  const auto listener = listen_at(path);
+  watcher.join();
+  EXPECT_TRUE(listener) << listener.error().message;
+  ::unlink(path.c_str());
+  ::rmdir(folder.c_str());
 }
 
 TEST(SocketTest, ListenReplacesTheSocketOfADeadOwnerOnly) {
