@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -38,7 +39,7 @@ constexpr std::uint64_t kLeastHole = 16 * kBlockBytes;
 // With code, that are looked through: a program may map one file as often as it likes.
 constexpr std::size_t kMostObjects = 4096;
 
-// For the loader of a program that has only begun. Some have nothing by which one could tell that it is done.
+// For the loader of a program that has only begun, where nothing tells whether it is done.
 constexpr auto kLoaderPatience = 3s;
 // For somebody else who attaches to the same program.
 constexpr auto kLockPatience = 10s;
@@ -103,7 +104,9 @@ class Attachment {
   Result<void> check_agents_path() const;
   Result<bool> is_attached_already() const;
   Result<void> look_when_it_is_loaded();
+  [[nodiscard]] bool all_is_told() const;
   [[nodiscard]] bool is_loaded() const;
+  [[nodiscard]] bool loader_is_at_work() const;
   Result<void> plan();
   Result<LibcFunctions> find_functions() const;
   Result<std::uint64_t> find_room(std::size_t size) const;
@@ -154,11 +157,17 @@ bool is_libc(const MappedObject& object) {
   return file.rfind("libc.so", 0) == 0 || file.rfind("libc-2.", 0) == 0;
 }
 
-// The C library is there, and the loader has nothing to do.
-bool Attachment::is_loaded() const {
-  return std::any_of(objects_.begin(), objects_.end(), is_libc) &&
-         std::any_of(objects_.begin(), objects_.end(),
+bool Attachment::all_is_told() const {
+  return std::any_of(objects_.begin(), objects_.end(),
                      [&](const MappedObject& object) { return object.is_told_that_all_is_loaded(memory_); });
+}
+
+// The C library is there, and the loader has nothing to do.
+bool Attachment::is_loaded() const { return std::any_of(objects_.begin(), objects_.end(), is_libc) && all_is_told(); }
+
+bool Attachment::loader_is_at_work() const {
+  return std::any_of(objects_.begin(), objects_.end(), std::mem_fn(&MappedObject::is_told_of_loading)) &&
+         !all_is_told();
 }
 
 // What is there of a program in the middle of exec, or of dlopen(), is not what it will have.
@@ -167,7 +176,7 @@ Result<void> Attachment::look_when_it_is_loaded() {
     LT_TRY(ranges_, memory_.ranges());
     objects_ = objects_in(memory_, ranges_, kMostObjects + 1);
     if (objects_.size() > kMostObjects) return refuse(E2BIG, fmt::format("it has more than {} objects", kMostObjects));
-    if (is_loaded() || Clock::now() - begin > kLoaderPatience) return {};
+    if (is_loaded() || Clock::now() - begin > (loader_is_at_work() ? kLoadPatience : kLoaderPatience)) return {};
     if (memory_.is_gone()) return has_gone();
     LT_CHECK(check_not_cancelled());
   }
@@ -273,10 +282,11 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
     LT_CHECK(check(*facts, {}));
     return fail(EPERM, why_not_permitted(*facts, rights_over(facts_.pid)));
   }
-  if (auto stopped = thread->stop(kStopPatience); !stopped) {
+  if (auto stopped = thread->stop(kStopPatience, [this] { return check_not_cancelled(); }); !stopped) {
     if (stopped.error().code == EBUSY) {
       return refuse(EBUSY, fmt::format("a signal has stopped it; `kill -CONT {}` lets it go on", facts_.pid));
     }
+    if (stopped.error().code == ECANCELED) return tl::unexpected<Error>(stopped.error());
     // What traces it until it comes to its stop is this thread, so there is nothing to try with others.
     if (stopped.error().code == ETIMEDOUT) return refuse(EBUSY, "a thread of it does not come to a stop; try again");
     return false;  // it is gone

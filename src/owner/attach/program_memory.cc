@@ -92,7 +92,7 @@ bool MappedObject::read_dynamic(const ProgramMemory& memory, std::uint64_t addre
     if (entry.d_tag == DT_STRTAB) names_ = at;
     if (entry.d_tag == DT_GNU_HASH) hash_ = at;
     if (entry.d_tag == DT_VERSYM) versions_ = at;
-    if (entry.d_tag == DT_DEBUG) debug_ = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_DEBUG) debug_ = entry.d_un.d_ptr, is_told_ = true;
   }
   return true;
 }

@@ -55,8 +55,10 @@ class MappedObject {
   [[nodiscard]] const std::vector<Extent>& code() const { return code_; }
   // Behind code, up to its page's end.
   [[nodiscard]] const std::vector<Extent>& rests() const { return rests_; }
-  // The loader has told the program by DT_DEBUG where its list of objects is, and is not at work on it. Of the program
-  // itself; libraries are never told.
+  // There is a place (DT_DEBUG) where the loader tells of its list of objects. Of the program itself; libraries are
+  // never told.
+  [[nodiscard]] bool is_told_of_loading() const { return is_told_; }
+  // It has told where that list is, and is not at work on it.
   [[nodiscard]] bool is_told_that_all_is_loaded(const ProgramMemory& memory) const;
   // The address of a function that it defines for others, the default version of it; 0: none.
   [[nodiscard]] std::uint64_t find(const ProgramMemory& memory, const std::string& symbol) const;
@@ -75,6 +77,7 @@ class MappedObject {
   std::uint64_t hash_ = 0;
   std::uint64_t versions_ = 0;
   std::uint64_t debug_ = 0;
+  bool is_told_ = false;
 };
 
 // `most` of them.

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "attach/facts.hpp"
 #include "base/fd.hpp"
 
 namespace landtrace::attach {
@@ -34,6 +35,9 @@ struct RseqSection {
   std::uint64_t abort;
 };
 constexpr std::uint64_t kSectionInArea = 8;
+
+// For a thread that would stop if it had a processor: a machine may be busy with others for seconds.
+constexpr std::chrono::seconds kStarvedPatience{30};
 
 bool read_memory(std::uint32_t tid, std::uint64_t address, void* to, std::size_t size) {
   iovec here{to, size};
@@ -65,7 +69,7 @@ bool TracedThread::let_go() {
   return tid != 0 && is_stopped_ && ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr) == 0;
 }
 
-Result<void> TracedThread::stop(std::chrono::milliseconds patience) {
+Result<void> TracedThread::stop(std::chrono::milliseconds patience, const std::function<Result<void>()>& meanwhile) {
   since_ = std::chrono::steady_clock::now();
   if (::ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr) != 0) return fail_errno("PTRACE_INTERRUPT");
   const auto end = since_ + patience;
@@ -80,7 +84,10 @@ Result<void> TracedThread::stop(std::chrono::milliseconds patience) {
         tid_ = 0;
         return fail(ESRCH);
       }
-      if (now > end) return fail(ETIMEDOUT);
+      if (i % 64 == 63) {
+        LT_CHECK(meanwhile());
+        if (now > end && (now > end + kStarvedPatience || state_of_thread(tid_, tid_) != 'R')) return fail(ETIMEDOUT);
+      }
       since_ = now;
       // Most are there at once. Not sched_yield(): on a busy machine that gives a whole slice away.
       if (i > 20) ::usleep(20);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "attach/seccomp_filter.hpp"
@@ -21,8 +22,9 @@ class TracedThread {
   // Lets it go. One that never came to a stop is let go by the system when the calling thread ends.
   ~TracedThread();
 
-  // ETIMEDOUT: it did not come to a stop; ESRCH: it has ended; EBUSY: a signal has stopped its process.
-  Result<void> stop(std::chrono::milliseconds patience);
+  // ETIMEDOUT: it did not come to a stop; ESRCH: it has ended; EBUSY: a signal has stopped its process. One that only
+  // waits for a processor has longer, up to half a minute. `meanwhile` is called now and then; its error ends it.
+  Result<void> stop(std::chrono::milliseconds patience, const std::function<Result<void>()>& meanwhile);
   // While it is stopped.
   Result<user_regs_struct> registers() const;
   Result<void> set_registers(const user_regs_struct& registers) const;
