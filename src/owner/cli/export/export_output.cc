@@ -84,8 +84,7 @@ Result<void> ExportOutput::keep() {
 }
 
 void ExportOutput::leave() {
-  if (!grows_ || (file_ && !file_->leave())) return;
-  if (folder_) folder_->leave();
+  if (!grows_ || !(file_ ? file_->leave() : folder_->leave())) return;
   complain(fmt::format("what was written until then is {0}.partial; `landtrace recover {0}` completes it", path_));
 }
 

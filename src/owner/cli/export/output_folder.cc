@@ -94,6 +94,16 @@ OutputFolder::~OutputFolder() {
   if (fd_) std::ignore = remove_ours(partial_, is_ours_);
 }
 
+bool OutputFolder::leave() {
+  const auto files = our_files(partial_, is_ours_);
+  const bool has_something = !files || std::any_of(files->begin(), files->end(), [](const fs::path& file) {
+    std::error_code error;
+    return fs::file_size(file, error) > 0;
+  });
+  if (has_something) fd_.reset();
+  return has_something;
+}
+
 // Its lock goes when it has its place: until then another recorder would take it for what was left.
 Result<void> OutputFolder::keep() {
   const Fd locked = std::move(fd_);

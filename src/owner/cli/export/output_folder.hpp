@@ -25,8 +25,8 @@ class OutputFolder {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // It is whole. On an error both it and what is at the path stay.
   Result<void> keep();
-  // It cannot be written any more, and what there is of it stays.
-  void leave() { fd_.reset(); }
+  // It cannot be written any more, and what there is of it stays. False where nothing came to be in its files.
+  bool leave();
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
   // What was left at PATH.partial when this began, by its new name; "": nothing.
   [[nodiscard]] const std::string& killed() const { return killed_; }
