@@ -43,8 +43,9 @@ class WhichDomain(support.Case):
     @support.needs_namespaces
     def test_that_of_all_users_is_said_to_be_it(self):
         # In a namespace, where /run is the test's own.
-        script = ("mount -t tmpfs none /run && { \"$0\" --system & server=$!; i=0; "
-                  "while [ $i -lt 500 ] && ! [ -S /run/landtrace/domain.sock ]; do sleep 0.02; i=$((i + 1)); done; "
+        script = ("mount -t tmpfs none /run && { \"$0\" --system & server=$!; "
+                  "until \"$1\" cat --socket /run/landtrace/domain.sock README > /dev/null 2>&1; do "
+                  "kill -0 $server || exit 9; sleep 0.02; done; "
                   "for words in ls list 'write trace_marker x' 'cat README' 'mkdir instances/a' domain 'run true'; do "
                   "echo \"== $words\"; \"$1\" $words 2>&1 >/dev/null; done; kill $server; wait; }")
         done = support.subprocess.run(["unshare", "-m", "sh", "-c", script, support.LANDTRACED, support.LANDTRACE], text=True,
@@ -130,6 +131,7 @@ class SharedDomain(support.Case):
             self.host = self.start_recording()
 
     def test_file_that_is_being_written_is_left_alone(self):
+        self.assertIn("recording the domain", self.host.stderr.readline())  # the file has its lock now
         status, _, err = self.landtrace("record", "-o", self.file)
         self.assertEqual(status, 1)
         self.assert_one_line(err, self.file, "another process")

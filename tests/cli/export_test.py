@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -406,7 +407,10 @@ class Files(Export):
             self.assertNotIn("t.json.partial", os.listdir(self.folder))
 
     def test_a_recording_that_is_not_finished(self):
-        recorder = self.start("record", "-o", self.file, "--", PRODUCER, "--abi", "--count", "1000000", "--pause", "100")
+        recorder = self.start("record", "-o", self.file, "--", "sh", "-c",
+                              f"echo $$; exec {PRODUCER} --abi --count 1000000 --pause 100")
+        producer = int(recorder.stdout.readline())
+        self.addCleanup(os.kill, producer, signal.SIGKILL)
         self.wait_until(lambda: os.path.exists(self.file) and "job" in self.landtrace("export", self.file, "--format", "csv")[1])
         status, out, err = self.landtrace("export", self.file, "--format", "csv")
         self.assertEqual((status, err), (0, f"landtrace: {self.file} is still being recorded\n"))

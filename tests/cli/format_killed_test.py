@@ -110,7 +110,7 @@ class Killed(support.Case):
         for form in ("json", "ctf"):
             path = os.path.join(self.folder, "busy." + form)
             recording = self.start("record", "--format", form, "-o", path, "--", "sh", "-c", f"{PRODUCER}; cat", stdin=subprocess.PIPE)
-            self.wait_until(lambda path=path: os.path.exists(path + ".partial"))
+            self.assertEqual(recording.stdout.readline(), "emitted 10\n")
             for words in (["recover", path], ["record", "--format", form, "-o", path, "--", PRODUCER]):
                 status, _, err = self.landtrace(*words)
                 self.assertEqual(status, 1, err)

@@ -134,8 +134,8 @@ class Histograms(support.Case):
         # A request takes as long as it sleeps, and longer on a busy machine.
         self.assertTrue(means["/"] > 20e3 and means["/login"] > 80e3 and means["/search"] > 320e3, means)
 
-    def test_percentiles_are_within_three_percent_of_the_exact_ones(self):
-        self.serve()
+    def times_and_latency(self):
+        """What a recorder saw of each request, sorted, and what `latency` says of them."""
         recorder = self.start_recording("-e", "req_*")
         watching = self.start("latency", "--json", "--from", "req_start", "--to", "req_done", "--key", "id")
         self.assertIn("watching", watching.stderr.readline())
@@ -150,9 +150,18 @@ class Histograms(support.Case):
         times = sorted(event["time"] - start[event["fields"]["id"]] for event in events if event["event"] == "req_done")
         [group] = json.loads(out.splitlines()[-1])["groups"]
         self.assertEqual(group["count"], 1000)
+        return times, group["latency_ns"]
+
+    def test_percentiles_are_within_three_percent_of_the_exact_ones(self):
+        self.serve()
+        for _ in range(50):
+            times, latency = self.times_and_latency()
+            # Each of the two reads the clock: a program that lost its processor in between has told them two times.
+            if abs(latency["mean"] - sum(times) / 1000) < 100:
+                break
         for name, place in (("p50", 500), ("p90", 900), ("p99", 990), ("p99.9", 999)):
             # A percentile may be the one or its neighbour; and two recorders' clocks differ by some ns.
-            shown, low, high = group["latency_ns"][name], times[place - 1], times[place]
+            shown, low, high = latency[name], times[place - 1], times[place]
             self.assertTrue(0.97 * low - 100 <= shown <= 1.03 * high + 100, (name, shown, low, high))
 
     def test_latency_of_far_more_keys_than_a_table_has_rows(self):

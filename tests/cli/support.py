@@ -7,6 +7,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -57,9 +58,15 @@ def main_with_probes():
 def works(*words):
     """Whether a program ends well: what a test needs that is not everywhere."""
     try:
-        return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=10).returncode == 0
+        return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT_S).returncode == 0
     except OSError:
         return False
+
+
+def listens(path):
+    """Whether an owner serves there: its socket has a name before that."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        return client.connect_ex(path) == 0
 
 
 # Runs the words behind it as nobody, where every user may open /dev/fuse; for root, in a mount namespace of its own.

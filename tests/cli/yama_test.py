@@ -24,7 +24,7 @@ class Yama(support.Case):
         self.environment["XDG_RUNTIME_DIR"] = folder
         owner = self.start_program(*AS_NOBODY, LANDTRACED)
         self.addCleanup(self.stop, owner)
-        self.wait_until(lambda: os.path.exists(os.path.join(folder, "landtrace", "domain.sock")))
+        self.wait_until(lambda: support.listens(os.path.join(folder, "landtrace", "domain.sock")))
         return owner.pid
 
     def named_by(self, *words, scope=1, text="", strace=()):
