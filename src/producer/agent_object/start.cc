@@ -45,6 +45,9 @@ constexpr Stack kStack{stack, sizeof stack};
 constexpr long kTend_ms = 100;
 // An owner that dies tells nobody.
 constexpr long kLook_ms = 1000;
+// A thread that is about to end takes microseconds, on a busy machine seconds. Who goes on before it is gone is refused
+// what it wants by the kernel; who waits for one that never goes, forever.
+constexpr long kLeave_ms = 60'000;
 // Where one cannot wait for two things at once, before Linux 5.16.
 constexpr long kPoll_ms = 50;
 
@@ -71,6 +74,10 @@ timespec after_ms(long ms) {
     ++now.tv_sec;
   }
   return now;
+}
+
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
 // A futex: the thread is to end.
@@ -195,9 +202,10 @@ bool end_thread() {
   system_call(SYS_futex, &thread_ends, FUTEX_WAKE_PRIVATE, INT_MAX);
   pthread_join(thread, nullptr);
   constexpr timespec kPause{0, 100'000};
-  constexpr int kMostPauses = 20'000;
-  for (int i = 0; i < kMostPauses && system_call(SYS_tgkill, self, thread_id, 0) == 0; ++i)
+  const timespec limit = after_ms(kLeave_ms);
+  while (system_call(SYS_tgkill, self, thread_id, 0) == 0 && is_before(after_ms(0), limit)) {
     system_call(SYS_nanosleep, &kPause, static_cast<void*>(nullptr));
+  }
   thread_of = 0;
   return true;
 }
