@@ -23,8 +23,9 @@ class PerfProgramTest(support.UnderTracefs, support.Case):
     maxDiff = None  # what a scenario says is shown whole
 
     def consumed(self, words, count=1000000):
-        """What the consumer says while a program emits an event every millisecond; $pid is that one."""
-        return self.shell(f"{PINNED} --abi --count {count} --pause 1000 >/dev/null & pid=$!; "
+        """What the consumer says while a program emits an event every millisecond; $pid is that one. It begins when
+        somebody listens, however late that is."""
+        return self.shell(f"{PINNED} --abi --wait 600000 --count {count} --pause 1000 >/dev/null & pid=$!; "
                           f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
                           f"{CONSUMER} user_events:job {words} 2>&1; kill $pid; wait")
 
@@ -49,12 +50,13 @@ class PerfProgramTest(support.UnderTracefs, support.Case):
     def test_another_process_counts_for_nothing(self):
         said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; "
                           f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
-                          f"sleep 3 & other=$!; {CONSUMER} user_events:job --pid $other; kill $pid; wait")
+                          f"sleep 1000 & other=$!; {CONSUMER} user_events:job --pid $other 2>said & own=$!; "
+                          "until grep -q on said; do sleep 0.02; done; kill $other; wait $own; kill $pid; wait")
         self.assertEqual(said, "counted 0\n")
 
     def run_scenario(self, name):
         """Beside a program that has the event "job", and emits none while the scenario runs."""
-        said = self.shell(f"export PRODUCER_COPY={PRODUCER}; {PRODUCER} --abi --count 2 --pause 60000000 >/dev/null & "
+        said = self.shell(f"export PRODUCER_COPY={PRODUCER}; {PRODUCER} --abi --hold >/dev/null & "
                           f"pid=$!; while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
                           f"{sys.executable} {SCENARIOS} {name} $pid 2>&1 || echo failed; kill $pid 2>/dev/null; wait")
         self.assertEqual(said.replace("Killed\n", ""), "")

@@ -84,13 +84,18 @@ def own_event():
 
 
 def a_process_that_emits(signs, count, becomes=None):
-    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe. Then it becomes another
-    program, perhaps."""
+    """Its pid. It has emitted an event when this returns, and emits `count` more when a byte comes through the pipe.
+    Then it becomes another program, perhaps."""
+    reading, writing = os.pipe()
     pid = os.fork()
     if pid != 0:
+        os.close(writing)
+        check_equal(os.read(reading, 1), b"x")
+        os.close(reading)
         return pid
     write = own_event()
     write()
+    os.write(writing, b"x")
     os.read(signs, 1)
     for _ in range(count):
         write()
@@ -266,7 +271,6 @@ def what_is_there_comes_before_a_signal():
     for wait in (poll, wait_in_select, epoll):
         reading, writing = os.pipe()
         pid = a_process_that_emits(reading, 1)
-        time.sleep(0.1)
         fd = open_event(pid=pid, cpu=-1)
         ring = Ring(fd)
         check_equal(ioctl(fd, ENABLE), 0)
@@ -398,7 +402,6 @@ def around_an_exec(flags, becomes, period):
     """What is counted of a process that emits three and then becomes another program, and how many samples there are."""
     reading, writing = os.pipe()
     pid = a_process_that_emits(reading, 3, becomes)
-    time.sleep(0.1)
     fd = open_event(of=attr(flags=flags, period=period), pid=pid, cpu=-1)
     check(fd >= 0, os.strerror(-fd))
     ring = Ring(fd) if period and not flags & INHERIT else None

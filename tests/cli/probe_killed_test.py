@@ -82,9 +82,11 @@ class Programs(Killed):
             value = "10"[i % 2]
             self.kill_at_some_time(victim, "write", "events/k/quiet/enable", value)
             self.assertEqual(self.read("events/k/quiet/enable"), value + "\n")
+        calling = self.start("run", "--", PROBED, "1000000")  # by now the witness may have ended
         self.write("events/k/quiet/enable", "1")
         before = self.hits()
         self.wait_until(lambda: self.hits() > before)
+        self.stop(calling, signal.SIGKILL)
         self.write("events/k/quiet/enable", "0")
         status, out, err = witness.wait(), *witness.communicate()
         self.assertEqual((status, out), (0, expected), err)

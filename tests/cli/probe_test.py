@@ -335,7 +335,7 @@ class Counted(Probe):
     def test_calls_are_counted_by_the_event_of_their_own_group(self):
         self.serve()
         process = self.start("latency", "--function", "libc.so.6:exit", "--json")
-        self.wait_until(lambda: "probes/exit_ret " in self.definitions())
+        process.stderr.readline()  # that it watches, when it has begun to count
         libc = self.definitions().split()[1].rpartition(":")[0]
         line = f"p:other/exit_ret {libc}:abort"
         self.assertEqual(self.landtrace("write", "-a", "uprobe_events", line)[0], 0)

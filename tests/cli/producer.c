@@ -1,17 +1,19 @@
 /* A program that emits events, for the tests of the command line.
  *
  *   producer [--abi] [--event NAME] [--count N] [--threads T] [--children C] [--wait MS] [--pause US]
- *            [--types | --text TEXT] [--exit STATUS | --kill SIGNAL]
+ *            [--types | --text TEXT] [--exit STATUS | --kill SIGNAL] [--hold] [--outlast N]
  *
  * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it
  * sleeps after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so
  * long. With --types there are a change of -2 to 2, a load and a share in place of the numbers, with --text this
- * text. With --abi it knows only the kernel's interface; a text is then of any length, behind the sequence number. At
- * the end it prints "emitted TOTAL". */
+ * text. With --abi it knows only the kernel's interface; a text is then of any length, behind the sequence number. With
+ * --hold it has the event, emits none and stays until it is killed. With --outlast each thread stays behind its events
+ * until the program's parent has gone to sleep N times more. At the end it prints "emitted TOTAL". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <landtrace/landtrace.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +26,10 @@
 #include "../user_events_abi.h"
 
 static struct landtrace_event event = LANDTRACE_EVENT_INIT;
-static int abi, types, data_file = -1;
+static int abi, types, hold, data_file = -1;
 static uint32_t word, write_index;
-static long count = 10, threads = 1, children, wait_ms, pause_us, exit_status, kill_signal;
+static long count = 10, threads = 1, children, wait_ms, pause_us, exit_status, kill_signal, outlasted;
+static pid_t parent;
 static const char *name = "job", *text;
 static uint32_t child_number;
 static unsigned long emitted;
@@ -76,6 +79,22 @@ static int emit(uint32_t source, uint32_t sequence) {
   return landtrace_emit(&event, &vector, 1) == 0;
 }
 
+static long sleeps_of_parent(void) {
+  char path[64], line[128];
+  snprintf(path, sizeof path, "/proc/%d/status", (int)parent);
+  FILE* const file = fopen(path, "r");
+  if (!file) return LONG_MAX; /* it has ended */
+  long sleeps = 0;
+  while (fgets(line, sizeof line, file)) sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+  fclose(file);
+  return sleeps;
+}
+
+static void outlast_parent(void) {
+  const long before = sleeps_of_parent();
+  while (sleeps_of_parent() - before < outlasted) usleep(1000);
+}
+
 static void* produce(void* number) {
   const uint32_t source = child_number * 1000 + (uint32_t)(long)number;
   unsigned long mine = 0;
@@ -84,6 +103,7 @@ static void* produce(void* number) {
     if (pause_us > 0) usleep((useconds_t)pause_us);
   }
   __atomic_fetch_add(&emitted, mine, __ATOMIC_RELAXED);
+  if (outlasted > 0) outlast_parent();
   return NULL;
 }
 
@@ -112,11 +132,13 @@ static void read_options(int argc, char** argv) {
   const struct {
     const char* option;
     long* value;
-  } numbers[] = {{"--count", &count},    {"--threads", &threads},  {"--children", &children}, {"--wait", &wait_ms},
-                 {"--pause", &pause_us}, {"--exit", &exit_status}, {"--kill", &kill_signal}};
+  } numbers[] = {{"--count", &count},      {"--threads", &threads},  {"--children", &children},
+                 {"--wait", &wait_ms},     {"--pause", &pause_us},   {"--exit", &exit_status},
+                 {"--kill", &kill_signal}, {"--outlast", &outlasted}};
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--abi") == 0) abi = 1;
     if (strcmp(argv[i], "--types") == 0) types = 1;
+    if (strcmp(argv[i], "--hold") == 0) hold = 1;
     if (strcmp(argv[i], "--event") == 0) name = argv[++i];
     if (strcmp(argv[i], "--text") == 0) text = argv[++i];
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; ++k) {
@@ -132,6 +154,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "producer: registration failed: %s\n", strerror(abi ? errno : -failed));
     return 99;
   }
+  while (hold) pause();
+  parent = getppid();
   for (long waited = 0; waited < wait_ms && !is_enabled(); ++waited) usleep(1000);
   for (long i = 1; i <= children; ++i) {
     if (fork() == 0) {

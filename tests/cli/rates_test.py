@@ -25,10 +25,12 @@ class InAPipe(support.Case):
         self.assertRegex(out, r"\n +[\d,]+ +10 +\S+ \w+  producer \(\d+\)\n")
 
     def test_lines_of_json_add_up(self):
-        status, out, _ = self.landtrace("top", "--json", "--interval", "0.1", "--", PRODUCER, "--count", "300", "--pause", "1000")
-        self.assertEqual(status, 0)
-        tables = [json.loads(line) for line in out.splitlines()]
-        self.assertGreater(len(tables), 1)
+        process = self.start("top", "--json", "--interval", "0.1", "--", "sh", "-c",
+                             f"{PRODUCER} --count 300 --pause 1000; read x; exit 0", stdin=subprocess.PIPE)
+        tables = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.stdin.close()
+        tables += map(json.loads, process.stdout)
+        self.assertEqual(process.wait(timeout=support.TIMEOUT_S), 0, process.stderr.read())
         self.assertEqual(sum(table["events"] for table in tables), 300)
         self.assertEqual(sum(table["lost"] for table in tables), 0)
         self.assertEqual(tables[-1]["by_event"], [{"name": "user_events:job", "events": tables[-1]["events"],

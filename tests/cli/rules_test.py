@@ -54,8 +54,8 @@ class Rules(support.Case):
 
     def test_events_switch_each_other(self):
         # One program keeps b in existence, as a service would.
-        script = (f"{PRODUCER} --event b --count 1 --pause 60000000 & keeper=$!; i=0; "
-                  f"while [ $i -lt 500 ] && ! {LANDTRACE} list 2>/dev/null | grep -q :b; do sleep 0.02; i=$((i + 1)); done; "
+        script = (f"{PRODUCER} --event b --hold & keeper=$!; "
+                  f"until {LANDTRACE} list 2>/dev/null | grep -q :b; do sleep 0.02; done; "
                   + "; ".join(f"{PRODUCER} --event {name} --count 10" for name in ("b", "a", "b", "z", "b")) + "; kill $keeper")
         status, err = self.record_with("-e", "a", "--trigger", "enable_event:user_events:b if sequence == 9", "-e", "z",
                                        "--trigger", "disable_event:user_events:b", script=script)

@@ -208,7 +208,7 @@ class OnTerminal:
     columns, rows = 80, 24
 
     def on_terminal(self, *words, environment=(), stop_when=None):
-        """(status, what it printed, with newlines as \\n)"""
+        """(status, what it printed, with newlines as \\n). It is interrupted once stop_when is in that, or true of it."""
         leader, follower = os.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
         process = subprocess.Popen([*map(str, words)], stdin=follower, stdout=follower, stderr=follower, cwd=self.folder,
@@ -223,7 +223,7 @@ class OnTerminal:
                     output += os.read(leader, 65536)
                 except OSError:  # the other end is closed
                     break
-            if stop_when and stop_when in output:
+            if stop_when and (stop_when(output) if callable(stop_when) else stop_when in output):
                 process.send_signal(signal.SIGINT)
                 stop_when = None
         os.close(leader)

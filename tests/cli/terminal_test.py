@@ -117,9 +117,10 @@ class Small(support.OnTerminal, support.Case):
 
     def test_progress_stays_in_its_line(self):
         self.columns = 20
-        quiet = ["sh", "-c", 'exec "$0" --count 100 --pause 10000 >/dev/null', PRODUCER]
-        status, out = self.on_terminal(LANDTRACE, "record", "-o", self.file, "--", *quiet)
-        self.assertEqual(status, 0, out)
+        quiet = ["sh", "-c", 'exec "$0" --count 1000000 --pause 10000 >/dev/null', PRODUCER]
+        status, out = self.on_terminal(LANDTRACE, "record", "-o", self.file, "--", *quiet,
+                                       stop_when=lambda output: output.count(b"\r\x1b[K") > 3)
+        self.assertEqual(status, 130, out)
         drawn = [part.split("\n")[0] for part in out.split("\r\x1b[K")[1:]]
         self.assertGreater(len(drawn), 2, out)
         self.assertLess(max(len(text) for text in drawn[:-1]), 20)

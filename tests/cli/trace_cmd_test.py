@@ -14,14 +14,20 @@ class Cases(support.UnderTracefs):
 
     def with_job(self, script):
         """What the script says while a program emits the event "job" every millisecond."""
-        return self.shell(f"cd {self.folder}; {PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & job=$!; i=0; "
-                          f"while [ $i -lt 500 ] && ! grep -q job {TRACEFS}/available_events; do "
-                          f"sleep 0.02; i=$((i + 1)); done; {script}; kill $job")
+        return self.shell(f"cd {self.folder}; {PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & job=$!; "
+                          f"while ! grep -q job {TRACEFS}/available_events; do sleep 0.02; done; {script}; kill $job")
 
     @staticmethod
     def until_buffered(count, buffer=TRACEFS):
         """Shell: waits until the buffer has so many events."""
         return f"until [ $(grep -c ' job: ' {buffer}/trace) -ge {count} ]; do sleep 0.02; done"
+
+    @staticmethod
+    def once_recorded(command):
+        """The command of a `trace-cmd record`, which begins when the recorder of each CPU has opened what it reads: of
+        one that is told to end before, trace-cmd misses the events."""
+        opened = "for each in $(cat /proc/$PPID/task/$PPID/children); do ls -l /proc/$each/fd; done | grep -c _pipe_raw"
+        return f"sh -c 'until [ $({opened}) -ge {os.cpu_count()} ]; do sleep 0.02; done; exec {command}'"
 
     def events_of(self, file, count):
         """Sequence numbers of the producer that emitted so many."""
@@ -54,22 +60,24 @@ class Cases(support.UnderTracefs):
         out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; timeout -s INT 30 trace-cmd show -p | head -50")
         self.assertGreaterEqual(out.count(" job: "), 50)
 
-    # Commands that end at once can end before trace-cmd's recorders have begun, which it then misses.
     def test_record_has_what_landtrace_record_has(self):
         self.with_job(f"{LANDTRACE} record -o own.dat 2>/dev/null & own=$!; while ! [ -e own.dat ]; do sleep 0.02; done; "
-                      f"trace-cmd record -q --compression none -o theirs.dat -e {JOB} {PRODUCER} --abi --count 1000 --pause 300 >/dev/null 2>&1; "
+                      f"trace-cmd record -q --compression none -o theirs.dat -e {JOB} "
+                      f"{self.once_recorded(PRODUCER + ' --abi --count 1000 --pause 300')} >/dev/null 2>&1; "
                       f"kill -INT $own; wait $own")
         theirs = self.events_of("theirs.dat", 1000)
         self.assertEqual(theirs, list(range(1000)))
         self.assertEqual(self.events_of("own.dat", 1000), theirs)
 
     def test_a_recorder_may_start_before_there_is_any_event(self):
-        out = self.shell(f"trace-cmd record -q -o e.dat -e user_events {PRODUCER} --abi --count 20 --pause 20000 >/dev/null 2>&1; "
+        out = self.shell("trace-cmd record -q -o e.dat -e user_events "
+                         f"{self.once_recorded(PRODUCER + ' --abi --count 20 --pause 20000')} >/dev/null 2>&1; "
                          "trace-cmd report -q e.dat 2>/dev/null")
         self.assertEqual(out.count(" job: "), 20)
 
     def test_report_prints_its_own_recording(self):
-        out = self.with_job(f"trace-cmd record -q -o t.dat -e {JOB} {PRODUCER} --abi --count 100 --pause 3000 >/dev/null 2>&1; "
+        out = self.with_job(f"trace-cmd record -q -o t.dat -e {JOB} "
+                            f"{self.once_recorded(PRODUCER + ' --abi --count 100 --pause 3000')} >/dev/null 2>&1; "
                             "trace-cmd report -q t.dat 2>/dev/null")
         self.assertGreaterEqual(out.count(" job: "), 10)
 
@@ -83,12 +91,13 @@ class Cases(support.UnderTracefs):
         self.with_job(f"echo 1 >{TRACEFS}/events/user_events/job/enable; {self.until_buffered(100)}; "
                       f"echo 0 >{TRACEFS}/events/user_events/job/enable; "
                       f"trace-cmd record -q --compression none -o f.dat -e {JOB} -f 'sequence >= 20 && sequence < 60' "
-                      f"-R 'traceoff if sequence == 50' {PRODUCER} --abi --count 100 --pause 5000 >/dev/null 2>&1")
+                      "-R 'traceoff if sequence == 50' "
+                      f"{self.once_recorded(PRODUCER + ' --abi --count 100 --pause 5000')} >/dev/null 2>&1")
         self.assertEqual(self.events_of("f.dat", 31), list(range(20, 51)))
 
     def test_record_of_one_thread(self):
-        self.with_job(f"trace-cmd record -q --compression none -o p.dat -e {JOB} -P $job sleep 1 >/dev/null 2>&1 & "
-                      f"{PRODUCER} --abi --count 200 --pause 5000 >/dev/null; wait $!")
+        self.with_job(f"trace-cmd record -q --compression none -o p.dat -e {JOB} -P $job "
+                      f"{self.once_recorded(PRODUCER + ' --abi --count 200 --pause 5000')} >/dev/null 2>&1")
         self.file = os.path.join(self.folder, "p.dat")
         self.assertEqual(len({event["pid"] for event in self.report_json()[0]}), 1)
 

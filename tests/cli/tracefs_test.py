@@ -61,9 +61,9 @@ class Cases(support.UnderTracefs):
 
     @needs("trace-cmd")
     def test_trace_cmd_finds_the_events(self):
-        out = self.shell(f"{PRODUCER} --abi --count 100000 --pause 1000 & i=0; "
-                         "while [ $i -lt 500 ] && ! grep -q job /sys/kernel/tracing/available_events; do "
-                         "sleep 0.02; i=$((i + 1)); done; trace-cmd list -e; kill $!")
+        out = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 & "
+                         "while ! grep -q job /sys/kernel/tracing/available_events; do sleep 0.02; done; "
+                         "trace-cmd list -e; kill $!")
         self.assertEqual(out, "user_events:job\n")
 
 
