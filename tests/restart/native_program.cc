@@ -40,7 +40,8 @@ int emit(int i, std::uint32_t value) {
 }
 
 bool emit_soon(int i, std::uint32_t value) {
-  for (int n = 0; n < 50'000; ++n, ::usleep(100)) {
+  constexpr long kPatience_us = 30'000'000;
+  for (const long end = now_us() + kPatience_us; now_us() < end; ::usleep(100)) {
     if (emit(i, value) == 0) return true;
   }
   return false;

@@ -6,6 +6,7 @@
 
 #include <ctime>
 
+#include "base/test_wait.hpp"
 #include "talking_process.hpp"
 
 namespace landtrace {
@@ -14,17 +15,6 @@ inline long now_us() {
   timespec t;
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-// Until then, or half a minute, which is much where others have the machine.
-template <typename Condition>
-bool comes_true(const Condition& condition) {
-  const long end_us = now_us() + 30'000'000;
-  while (!condition()) {
-    if (now_us() > end_us) return false;
-    ::usleep(1000);
-  }
-  return true;
 }
 
 class Owner {

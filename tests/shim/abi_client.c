@@ -33,6 +33,15 @@ static const char* path;
 static char** self;
 static uint32_t word;
 
+static long now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Of each wait for something that comes. */
+static const long patience_us = 30000000;
+
 static int open_data(int flags) {
   int fd = open(path, flags);
   CHECK(fd >= 0);
@@ -62,7 +71,7 @@ static void wait_child(pid_t pid) {
 }
 
 static void wait_for_word(uint32_t wanted) {
-  for (int i = 0; i < 10000 && *(volatile uint32_t*)&word != wanted; ++i) usleep(1000);
+  for (long end = now_us() + patience_us; *(volatile uint32_t*)&word != wanted && now_us() < end;) usleep(1000);
   CHECK(*(volatile uint32_t*)&word == wanted);
 }
 
@@ -110,24 +119,27 @@ static void forks(void) {
   CHECK(emit(fd, index, 4) == 8);
 }
 
-/* Both copies of the word follow the event. Talks to the test over stdin and stdout. */
+/* Both copies of the word follow the event. Tells the test what has happened. */
 static void fork_follows(void) {
   int fd = open_data(O_RDWR);
   CHECK(reg(fd, "follow_event u32 n", &word) >= 0);
-  int seen[2];
-  char byte = 's';
-  CHECK(pipe(seen) == 0);
+  int from_child[2];
+  char byte = 'c';
+  CHECK(pipe(from_child) == 0);
   pid_t child = fork();
   if (child == 0) {
+    CHECK(write(from_child[1], &byte, 1) == 1); /* it has come forward: the parent may be killed */
     wait_for_word(1);
-    CHECK(write(seen[1], &byte, 1) == 1);
+    CHECK(write(1, "seen by the child\n", 18) == 18);
+    CHECK(write(from_child[1], &byte, 1) == 1);
     wait_for_word(0);
     _exit(0);
   }
+  CHECK(read(from_child[0], &byte, 1) == 1);
   CHECK(write(1, "ready\n", 6) == 6);
   wait_for_word(1);
-  CHECK(read(seen[0], &byte, 1) == 1);
-  CHECK(write(1, "seen\n", 5) == 5);
+  CHECK(read(from_child[0], &byte, 1) == 1);
+  CHECK(write(1, "seen by both\n", 13) == 13);
   wait_for_word(0);
   wait_child(child);
 }
@@ -328,13 +340,15 @@ static void survives(void) {
   CHECK(close(fd) == 0);
 }
 
-/* The test stops the owner. What asks it fails after some seconds, and from then on at once; what does not goes on. */
+/* The test stops the owner, and says so. What asks it fails after some seconds, and from then on at once; what does not
+ * goes on. */
 static void outlasts_a_stop(void) {
   int fd = open_data(O_RDWR);
   int index = reg(fd, "stop_event u32 n", &word);
   CHECK(index >= 0 && word == 1);
   CHECK(write(1, "ready\n", 6) == 6);
-  usleep(300000);
+  char byte;
+  CHECK(read(0, &byte, 1) == 1);
   uint32_t other = 0;
   CHECK(reg(fd, "stop_other", &other) == -ENODEV);
   /* Each would ask for three seconds; a machine that stands still for some is no failure. */
@@ -501,25 +515,19 @@ static int indices[1024], word_count, data_fd;
 static const volatile unsigned char* status_page;
 
 static int await_word(int i, uint32_t wanted) {
-  for (int n = 0; n < 50000 && *(volatile uint32_t*)&words[i] != wanted; ++n) usleep(100);
+  for (long end = now_us() + patience_us; *(volatile uint32_t*)&words[i] != wanted && now_us() < end;) usleep(100);
   return *(volatile uint32_t*)&words[i] == wanted;
 }
 
 /* A word that is set is a promise that the event is taken; there may be a moment between two owners. */
 static int emit_soon(int i, uint32_t value) {
-  for (int n = 0; n < 50000; ++n) {
+  for (long end = now_us() + patience_us; now_us() < end;) {
     ssize_t written = emit(data_fd, indices[i], value);
     if (written == 8) return 1;
     if (errno != EBADF) return 0;
     usleep(100);
   }
   return 0;
-}
-
-static long now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static int obey_one(const char* line, pid_t* child) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "base/test_wait.hpp"
 #include "domain/status.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
@@ -36,14 +37,16 @@ void copy_programs_to(const std::filesystem::path& folder) {
   }
 }
 
-// A child under the shim, with its standard output in a pipe.
+// A child under the shim, with its standard input and output in pipes.
 class Client {
  public:
   Client(const std::string& socket, std::vector<std::string> arguments, const char* writer = "") {
+    int in[2];
     int out[2];
-    if (::pipe2(out, O_CLOEXEC) != 0) return;
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return;
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::dup2(in[0], 0);
       ::dup2(out[1], 1);
       ::setenv("LANDTRACE_SOCKET", socket.c_str(), 1);
       ::setenv("LANDTRACE_WRITER", writer, 1);
@@ -54,7 +57,9 @@ class Client {
       ::execv(argv[0], argv.data());
       ::_exit(98);
     }
+    ::close(in[0]);
     ::close(out[1]);
+    in_ = Fd(in[1]);
     out_ = Fd(out[0]);
   }
   ~Client() {
@@ -63,6 +68,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  void say(const std::string& text) { std::ignore = write_all(in_.get(), (text + "\n").data(), text.size() + 1); }
   std::string line() {
     std::string text;
     char byte;
@@ -78,6 +84,7 @@ class Client {
 
  private:
   pid_t pid_ = -1;
+  Fd in_;
   Fd out_;
 };
 
@@ -176,7 +183,8 @@ TEST_F(ShimTest, WordsOfParentAndChildFollowTheEvent) {
   Client client(socket_, {"fork-follows"});
   ASSERT_EQ(client.line(), "ready");
   listen("follow_event");
-  ASSERT_EQ(client.line(), "seen");
+  ASSERT_EQ(client.line(), "seen by the child");
+  ASSERT_EQ(client.line(), "seen by both");
   listen("follow_event", false);
   EXPECT_EQ(client.wait(), 0);
 }
@@ -262,10 +270,10 @@ TEST_F(ShimTest, EventsGoWithTheLastProcessThatHeldThem) {
     client.wait();
     EXPECT_THAT(status(), testing::HasSubstr("follow_event"));
     listen("follow_event");
-    ::usleep(200'000);
+    EXPECT_EQ(client.line(), "seen by the child");
     listen("follow_event", false);  // now the child ends
   }
-  for (int i = 0; i < 500 && status().find("follow_event") != std::string::npos; ++i) ::usleep(10'000);
+  EXPECT_TRUE(comes_true([&] { return status().find("follow_event") == std::string::npos; }));
   EXPECT_EQ(status(), "\nActive: 0\nBusy: 0\n");
 }
 
@@ -339,7 +347,7 @@ TEST_F(ShimTest, WorksWithoutRoot) {
 TEST_F(ShimTest, WritesPastTheShimAreRecordedByTheOwner) {
   listen("user_events:*");
   EXPECT_EQ(Client(socket_, {"past-shim"}).wait(), 0);
-  for (int i = 0; i < 500 && total() < 3; ++i) ::usleep(10'000);
+  EXPECT_TRUE(comes_true([&] { return total() >= 3; }));
   EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("past_event: n=0x1 (1)", 1), Pair("past_event: n=0x2 (2)", 1),
                                                Pair("past_event: n=0x3 (3)", 1)));
 }
@@ -388,6 +396,13 @@ class OwnerProcess {
   OwnerProcess& operator=(const OwnerProcess&) = delete;
 
   void signal(int number) { EXPECT_EQ(::kill(pid_, number), 0); }
+  // Returns when it has stopped.
+  void stop() {
+    signal(SIGSTOP);
+    int status = -1;
+    EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
   [[nodiscard]] const std::string& socket() const { return socket_; }
 
  private:
@@ -407,7 +422,8 @@ TEST(ShimWithoutDomainTest, AStoppedOwnerStopsNobody) {
   OwnerProcess owner;
   Client client(owner.socket(), {"outlasts-a-stop"});
   ASSERT_EQ(client.line(), "ready");
-  owner.signal(SIGSTOP);
+  owner.stop();
+  client.say("stopped");
   EXPECT_EQ(client.wait(), 0);
 }
 

@@ -24,6 +24,17 @@ class MountedFiles : public MountTest {
   std::shared_ptr<Status> status_;
 };
 
+// Any request that may have caused a change of a page is answered after it is there, or after a second
+// (domain/arrivals.hpp): then the next one waits for it again.
+void wait_for_pages(const std::string& file) {
+  constexpr auto kLongest = std::chrono::seconds(1);
+  for (int i = 0; i < 30; ++i) {
+    const auto asked = std::chrono::steady_clock::now();
+    (void)Fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (std::chrono::steady_clock::now() - asked < kLongest) return;
+  }
+}
+
 TEST_F(MountedFiles, AreReadPieceByPieceAndAgainFromTheStart) {
   serve();
   change([&] { tree_->notebook->kept = "0123456789"; });
@@ -215,8 +226,7 @@ TEST_F(MountedFiles, MappedPagesShowChangesAtOnce) {
       status_->bytes[7] = static_cast<std::byte>(i);
       session_->page_changed(status_->bytes.data(), 7, 1);
     });
-    // Any request that may have caused a change is answered after it is there.
-    const Fd other = open("notebook", O_RDONLY);
+    wait_for_pages(at("notebook"));
     ASSERT_EQ(page[7], i);
   }
   EXPECT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
@@ -262,7 +272,7 @@ TEST_F(MountedFiles, PagesWithoutTextAreMappedOnAnyKernelAndFollowTheDomain) {
   EXPECT_EQ(page[place], 0);
   for (const bool on : {true, false, true}) {
     change([&] { domain_->status_pages().set(domain::Page::kBytes, place, on); });
-    (void)open("notebook", O_RDONLY);
+    wait_for_pages(at("notebook"));
     EXPECT_EQ(page[place] != 0, on);
   }
 }
@@ -292,7 +302,7 @@ TEST_F(MountedFiles, ChangesMadeThroughOneMountAreInTheMappingsOfAnotherWhenThey
       change([&] {
         for (std::uint32_t each = 1; each <= place; ++each) domain_->status_pages().set(domain::Page::kBytes, each, on);
       });
-      (void)Fd(::open((other + "/notebook").c_str(), O_RDONLY | O_CLOEXEC));
+      wait_for_pages(other + "/notebook");
       ASSERT_EQ(page[place] != 0, on) << i;
     }
     ::munmap(mapped, 4096);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/test_thread.hpp"
+#include "base/test_wait.hpp"
 #include "programs/process_events.hpp"
 #include "programs/thread_events.hpp"
 #include "programs/test_self.hpp"
@@ -57,6 +58,17 @@ class ProcConnectorTest : public testing::Test {
     while (connector.receive(message) == ProcConnector::Received::kMessage) messages.push_back(message);
     return messages;
   }
+  // The kernel tells of an end after those who wait for it have gone on.
+  static std::vector<Message> receive_with_ends(ProcConnector& connector,
+                                                std::vector<std::array<std::uint32_t, 4>> ends) {
+    std::vector<Message> messages;
+    EXPECT_TRUE(comes_true([&] {
+      for (const Message& message : receive_all(connector)) messages.push_back(message);
+      return std::all_of(ends.begin(), ends.end(),
+                         [&](const auto& ids) { return has(messages, ProcConnector::kExit, ids); });
+    }));
+    return messages;
+  }
   static bool has(const std::vector<Message>& messages, std::uint32_t what, std::array<std::uint32_t, 4> ids) {
     const std::size_t count = what == ProcConnector::kExit ? 2 : 4;
     return std::any_of(messages.begin(), messages.end(), [&](const Message& message) {
@@ -71,14 +83,12 @@ TEST_F(ProcConnectorTest, ForksAndExitsAreToldWithTheirNumbers) {
   std::uint32_t child = 0, thread = 0, by_thread = 0;
   child = fork_one();
   thread = run_in_thread([&] { by_thread = fork_one(); });
-  const auto messages = receive_all(connector);
+  const auto messages = receive_with_ends(connector, {{child, child}, {thread, me()}});
   EXPECT_TRUE(has(messages, ProcConnector::kFork, {me(), me(), child, child}));
-  EXPECT_TRUE(has(messages, ProcConnector::kExit, {child, child}));
   EXPECT_TRUE(std::any_of(messages.begin(), messages.end(), [&](const Message& message) {
     return message.what == ProcConnector::kFork && message.ids[2] == thread && message.ids[3] == me() &&
            message.ids[1] == static_cast<std::uint32_t>(::getppid());
   })) << "the parent of a thread is its process's parent";
-  EXPECT_TRUE(has(messages, ProcConnector::kExit, {thread, me()}));
   EXPECT_TRUE(has(messages, ProcConnector::kFork, {thread, me(), by_thread, by_thread}));
 }
 
@@ -87,9 +97,9 @@ TEST_F(ProcConnectorTest, TheSocketIsReadableWhenThereIsAMessage) {
   pollfd waiting{connector.fd(), POLLIN, 0};
   fork_one();
   EXPECT_EQ(::poll(&waiting, 1, 0), 1);
-  receive_all(connector);
   Message message;
-  EXPECT_EQ(connector.receive(message), ProcConnector::Received::kNothing) << "and nobody waits for one";
+  EXPECT_TRUE(comes_true([&] { return connector.receive(message) == ProcConnector::Received::kNothing; }))
+      << "and nobody waits for one";
 }
 
 TEST_F(ProcConnectorTest, ALossIsToldOnceAndThenWhatComesAfterIt) {
@@ -206,6 +216,16 @@ class ThreadEventsTest : public ProcConnectorTest {
     }
     return found;
   }
+  // Of an end, too, the kernel tells after those who wait for it have gone on.
+  void drain_with_ends(ThreadEvents& events, const std::vector<std::uint32_t>& threads) {
+    EXPECT_TRUE(comes_true([&] {
+      for (const ThreadChange& change : events.drain()) drained_.push_back(change);
+      return std::all_of(threads.begin(), threads.end(), [&](std::uint32_t thread) {
+        const auto changes = changes_of(thread);
+        return !changes.empty() && changes.back().kind == ThreadChange::Kind::kEnds;
+      });
+    }));
+  }
   std::vector<ThreadChange> drained_;
 };
 
@@ -216,7 +236,7 @@ TEST_F(ThreadEventsTest, ThreadsBeginAndEnd) {
   const std::uint32_t forker = run_in_thread([&] { by_thread = fork_one(); });
   pollfd waiting{events.fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 1);
-  drained_ = events.drain();
+  drain_with_ends(events, {thread, child, forker, by_thread});
   for (const auto& [who, parent] : {std::pair{thread, me()}, {child, me()}, {forker, me()}, {by_thread, forker}}) {
     const auto changes = changes_of(who);
     ASSERT_EQ(changes.size(), 2u) << who;
@@ -243,7 +263,7 @@ TEST_F(ThreadEventsTest, ExecIsToldWithItsTimeToWhoWantsIt) {
     ::_exit(1);
   }
   ::waitpid(child, nullptr, 0);
-  drained_ = events.drain();
+  drain_with_ends(events, {static_cast<std::uint32_t>(child)});
   const auto changes = changes_of(static_cast<std::uint32_t>(child));
   ASSERT_EQ(changes.size(), 3u);
   EXPECT_EQ(changes[1].kind, ThreadChange::Kind::kCallsExec);
@@ -260,7 +280,7 @@ TEST_F(ThreadEventsTest, NothingElseIsTold) {
     ::_exit(1);
   }
   ::waitpid(child, nullptr, 0);
-  drained_ = events.drain();
+  drain_with_ends(events, {static_cast<std::uint32_t>(child)});
   EXPECT_EQ(changes_of(static_cast<std::uint32_t>(child)).size(), 2u) << "neither the session nor exec";
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_thread.hpp"
 #include "programs/task.hpp"
 #include "programs/test_child.hpp"
 
@@ -109,6 +110,7 @@ TEST(ThreadCpusTest, OneThatIsNotThereOrNotKnownCountsAsTheCaller) {
     gone = waiter.tid();
     asked.last_cpu_of(gone);
   }
+  wait_until_gone(gone);
   for (const std::uint32_t cpu : cpus) {
     run_on(0, {cpu});
     for (const std::uint32_t tid : {0u, 0x7fffffffu, gone, static_cast<std::uint32_t>(::gettid())}) {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <thread>
 
 #include "rules/filters.hpp"
+#include "base/test_wait.hpp"
 #include "domain/proxy.hpp"
 #include "ring/reader.hpp"
 
@@ -65,10 +65,6 @@ class TriggersTest : public testing::Test {
     return numbers;
   }
   Instance& top() { return domain_->top(); }
-  bool wait_until(const std::function<bool()>& condition) {
-    for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return condition();
-  }
 
   std::unique_ptr<Domain> domain_;
   Rules rules_{*domain_};
@@ -201,7 +197,7 @@ TEST_F(TriggersTest, WhatOneUsersProgramSwitchesReachesTheOthers) {
     write(1, 3, kOtherUser);
     return recorded().size() > before;
   };
-  EXPECT_TRUE(wait_until([&] { return !is_recorded(); }));
+  EXPECT_TRUE(comes_true([&] { return !is_recorded(); }));
   domain_->instances().set_tracing(top(), true);
   EXPECT_TRUE(is_recorded());
   // The count is one for all.
@@ -279,7 +275,7 @@ TEST_F(TriggersTest, ChildrenOfListedThreadsAreListedWithEventFork) {
   EXPECT_THAT(*top().threads.only, testing::Contains(static_cast<std::uint32_t>(child)));
   std::ignore = ::write(pipe[1], "", 1);
   ::waitpid(child, nullptr, 0);
-  EXPECT_TRUE(wait_until([&] {
+  EXPECT_TRUE(comes_true([&] {
     domain_->thread_lists().catch_up();
     return top().threads.only->size() == 1;
   }));

@@ -187,7 +187,9 @@ TEST_F(GraceTest, WhatWaitsForAnInventedReaderStaysBounded) {
     free_later(i);
     EXPECT_TRUE(grace_.poll());
   }
-  EXPECT_EQ(grace_.batches(), 4u);
+  EXPECT_LE(grace_.batches(), 4u);
+  // Where that took longer than kPatience the reader's user has what was in the others.
+  EXPECT_TRUE(grace_.batches() == 4 || grace_.held_by(1000) > 0) << grace_.batches();
   EXPECT_THAT(freed_, IsEmpty());
   invented.section = kNextSection;
   EXPECT_FALSE(grace_.poll());

@@ -224,7 +224,20 @@ class AgentThread {
   std::thread thread_;
 };
 
+// The loader waits for the agent's thread, however long that has no CPU.
+class PatientLoader {
+ public:
+  PatientLoader() { loader_changes().patience_ns = 30'000'000'000; }
+  ~PatientLoader() { loader_changes().patience_ns = before_; }
+  PatientLoader(const PatientLoader&) = delete;
+  PatientLoader& operator=(const PatientLoader&) = delete;
+
+ private:
+  long before_ = loader_changes().patience_ns;
+};
+
 TEST_F(AgentObjectsTest, TheLoaderTellsBeforeConstructorsRun) {
+  const PatientLoader patient;
   const AgentThread agent(found.wanted);
   ASSERT_TRUE(agent.hears());
   for (unsigned i = 1; i <= 200; ++i) {

@@ -299,23 +299,31 @@ class Thousand {
   std::vector<TestPlace> places_;
 };
 
+bool is_patched(const Agent& agent, std::uint32_t number) {
+  return agent.outcome(number).state == PlaceState::kPatched;
+}
+
+// On a busy machine not all of them at once.
+void patch_all(Agent& agent, const Thousand& thousand) {
+  std::vector<Outcome> outcomes(kThousand);
+  agent.apply(thousand.all, outcomes);
+  const auto is_done = [&](std::uint32_t number) { return is_patched(agent, number); };
+  for (unsigned i = 0; i < 100 && !std::all_of(thousand.numbers.begin(), thousand.numbers.end(), is_done); ++i) {
+    agent.tend();
+  }
+  for (const std::uint32_t number : thousand.numbers)
+    ASSERT_TRUE(is_patched(agent, number)) << text_of(agent.outcome(number).reason);
+}
+
 // LANDTRACE_AGENT_ROUNDS=500: a million times on and off.
 TEST_F(AgentThreadsTest, HotFunctionsGoOnAndOffUnderFourThreads) {
   Thousand thousand;
-  std::vector<Outcome> outcomes(kThousand);
   {
     const Busy busy(4, Thousand::call);
     while (busy.done() < 1) std::this_thread::yield();
     for (unsigned i = 0; i < rounds(2); ++i) {
       for (Wanted& one : thousand.all) one.wants = kWantsEntry | wants_in_round(i);
-      agent.apply(thousand.all, outcomes);
-      // On a busy machine not all of them at once.
-      const auto is_patched = [&](std::uint32_t number) { return agent.outcome(number).state == PlaceState::kPatched; };
-      for (unsigned k = 0; k < 100 && !std::all_of(thousand.numbers.begin(), thousand.numbers.end(), is_patched); ++k) {
-        agent.tend();
-      }
-      for (const std::uint32_t number : thousand.numbers)
-        ASSERT_TRUE(is_patched(number)) << text_of(agent.outcome(number).reason);
+      ASSERT_NO_FATAL_FAILURE(patch_all(agent, thousand));
       const std::uint64_t before = test_hits[999].entries;
       while (test_hits[999].entries == before) std::this_thread::yield();
       agent.drop(thousand.numbers);
@@ -328,13 +336,11 @@ TEST_F(AgentThreadsTest, HotFunctionsGoOnAndOffUnderFourThreads) {
 
 TEST_F(AgentThreadsTest, AThousandPlacesArePatchedAtOnce) {
   Thousand thousand;
-  std::vector<Outcome> outcomes(kThousand);
   const Busy busy(8, Thousand::call);
   while (busy.done() < 8) std::this_thread::yield();
   const auto begin = std::chrono::steady_clock::now();
-  agent.apply(thousand.all, outcomes);
+  ASSERT_NO_FATAL_FAILURE(patch_all(agent, thousand));
   const auto end = std::chrono::steady_clock::now();
-  for (const Outcome& outcome : outcomes) ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
   const std::uint64_t before = test_hits[999].entries;
   while (test_hits[999].entries < before + 10) std::this_thread::yield();
   RecordProperty("apply_us",

@@ -60,7 +60,6 @@ constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse - kCoun
 constexpr std::uint64_t kFrame = sizeof(Registers) + 8;
 constexpr std::uint64_t kRedZone = 128;
 constexpr long kSecond = 1'000'000'000;
-constexpr long kPatience_ns = kSecond / 5;
 
 Registers* const kIgnored = reinterpret_cast<Registers*>(1);
 
@@ -409,11 +408,9 @@ bool need_not_wait(std::uint32_t changed, std::uint32_t seen) {
   if (need_not_wait(changed, seen)) return;
   timespec until = {};
   raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&until));
-  until.tv_nsec += kPatience_ns;
-  if (until.tv_nsec >= kSecond) {
-    until.tv_nsec -= kSecond;
-    ++until.tv_sec;
-  }
+  until.tv_nsec += changes.patience_ns;
+  until.tv_sec += until.tv_nsec / kSecond;
+  until.tv_nsec %= kSecond;
   constexpr long kInterrupted = -4;
   constexpr long kChanged = -11;
   for (;;) {

@@ -29,12 +29,14 @@ void own_slots_after_fork();
 // The threads that the kernel does not know any more give their slots back.
 void forget_dead_threads(std::uint32_t process);
 
-// Rises with each change of the loader's list of objects; and the thread that changes it waits, at most 0.2 s, until
-// the agent says that it has looked. Where that was in vain nobody waits again until it has looked.
+// Rises with each change of the loader's list of objects; and the thread that changes it waits, for a while, until the
+// agent says that it has looked. Where that was in vain nobody waits again until it has looked.
 struct LoaderChanges {
   std::uint32_t changed;  // pairs with: `seen`, both by release and acquire
   std::uint32_t seen;
   std::uint32_t* wake;  // is counted up and woken, too, if there is one
+  // How long: a variable for tests, which cannot know when their agent's thread gets a CPU.
+  long patience_ns = 200'000'000;
 };
 LoaderChanges& loader_changes();
 void loader_changes_seen(std::uint32_t changed);

@@ -1,5 +1,5 @@
 // Threads in tests, which have ended when a test goes on: pthread_join() returns some microseconds before the kernel
-// forgets a thread's number and tells others of its end.
+// forgets a thread's number. Those who listen to the proc connector are told of its end later still.
 #pragma once
 
 #include <sys/syscall.h>

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/mapping.hpp"
+#include "base/test_wait.hpp"
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
 
@@ -208,12 +209,6 @@ void ClientTest::in_child(const std::function<void()>& body) const {
   EXPECT_EQ(status, 0) << "in the child";
 }
 
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 10'000; ++i) {
-    if (condition()) return true;
-    ::usleep(1000);
-  }
-  return condition();
-}
+bool eventually(const std::function<bool()>& condition) { return comes_true(condition); }
 
 }  // namespace landtrace::client

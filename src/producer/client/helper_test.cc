@@ -212,10 +212,14 @@ TEST_F(HelperTest, AForkedChildHasOneOfItsOwnThatHoldsItsEvents) {
     listen(*first);
     add();
     ASSERT_TRUE(eventually(has_helper));
+    int from_child[2];
+    ASSERT_EQ(::pipe(from_child), 0);
+    char byte = 0;
     const pid_t child = ::fork();
     if (child == 0) {
       EXPECT_TRUE(eventually(has_helper));
       EXPECT_TRUE(is_heard());
+      EXPECT_EQ(::write(from_child[1], &byte, 1), 1);
       std::fflush(nullptr);
       ::_exit(HasFailure() || !eventually([&] { return !is_heard(); }) ? 1 : 0);
     }
@@ -224,6 +228,7 @@ TEST_F(HelperTest, AForkedChildHasOneOfItsOwnThatHoldsItsEvents) {
       return !registered.empty() && registered.back().pid == static_cast<std::uint32_t>(child);
     };
     EXPECT_TRUE(eventually(holds_child));
+    EXPECT_EQ(::read(from_child[0], &byte, 1), 1);
     first->die();
     int status = -1;
     EXPECT_EQ(::waitpid(child, &status, 0), child);

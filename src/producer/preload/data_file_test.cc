@@ -10,6 +10,7 @@
 #include "client/process.hpp"
 #include "ipc/socket.hpp"
 #include "preload/real.hpp"
+#include "preload/reopen.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -32,6 +33,10 @@ FakeAnswer identity_of(std::uint32_t slot, std::uint32_t generation, int error =
 
 class DataFileTest : public ClientTest {
  protected:
+  void SetUp() override {
+    ClientTest::SetUp();
+    reopen_patience_ms = 30'000;
+  }
   // A file's connection that somebody else has made, as it comes over a socket or through exec.
   [[nodiscard]] int foreign_file() const {
     const int fd = ipc::connect_plain(path().c_str(), true);

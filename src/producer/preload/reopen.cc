@@ -13,10 +13,11 @@
 #include "preload/status_file.hpp"
 
 namespace landtrace::preload {
+
+int reopen_patience_ms = 100;
+
 namespace {
 
-// For all of one answer: this happens in the middle of somebody's write.
-constexpr int kPatience_ms = 100;
 // Longer than one try takes at worst.
 constexpr std::uint64_t kTryAgain_ns = 1'000'000'000;
 
@@ -27,7 +28,7 @@ constexpr int kRefused = -2;
 
 // A connection that has become a file: the descriptor, or one of these.
 int connect_as(ipc::Operation operation, FdEntry file, std::uint64_t key, ipc::FileIdentity& identity) {
-  const int fd = ipc::connect_plain(client::Process::get().socket_path(), true, kPatience_ms);
+  const int fd = ipc::connect_plain(client::Process::get().socket_path(), true, reopen_patience_ms);
   if (fd < 0) return kNoAnswer;
   const ipc::Request request{
       .operation = operation, .file_slot = file.slot, .file_generation = file.generation, .b = ipc::with_key(key)};
@@ -38,7 +39,7 @@ int connect_as(ipc::Operation operation, FdEntry file, std::uint64_t key, ipc::F
   pollfd answer{fd, POLLIN, 0};
   const bool asked = sent == static_cast<ssize_t>(sizeof request);
   // An owner that answers later is to find that nobody listens, and not a file that was opened and closed.
-  if (asked && ::poll(&answer, 1, kPatience_ms) != 1) ::shutdown(fd, SHUT_RD);
+  if (asked && ::poll(&answer, 1, reopen_patience_ms) != 1) ::shutdown(fd, SHUT_RD);
   const auto known = asked ? ipc::peek_identity(fd) : Result<ipc::FileIdentity>(fail(EBADF));
   if (known && known->error == 0) {
     identity = *known;

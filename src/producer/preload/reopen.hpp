@@ -5,6 +5,10 @@
 
 namespace landtrace::preload {
 
+// For all of one answer: files are reopened in the middle of somebody's write. A variable for tests, which cannot know
+// when their owner gets a CPU.
+extern int reopen_patience_ms;
+
 // Makes the process's descriptors of data files descriptors of the next owner: the same files where it knows them, else
 // new ones. They keep their numbers, and what close-on-exec and O_NONBLOCK were. Allocates nothing; async-signal-safe.
 void reopen_files();
