@@ -31,10 +31,14 @@ USERS = """<yandex>
 NAMES = "landtrace fleet latency --from req_start --to req_done --key id --per host".split()
 
 
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
+def free_ports():
+    """Below those that connections have as their own ends."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as given:
+        begin = int(given.read().split()[0])
+    for port in random.sample(range(begin // 2, begin), begin // 2):
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) != 0:
+                yield port
 
 
 def ns_of(text):
@@ -49,21 +53,20 @@ class Example:
         self.bin = os.path.join(options.build, "bin")
         self.requests = os.path.join(options.build, "examples", "example_requests")
         self.programs = []
-        ports = [free_port() for _ in range(options.servers)]
-        self.environment = dict(os.environ, LANDTRACE_FLEET=",".join(f"nats://127.0.0.1:{port}" for port in ports))
-        self.start_servers(ports)
-        self.start_collector()
+        self.free_ports = free_ports()
+        self.ports = [next(self.free_ports) for _ in range(options.servers)]
+        self.environment = dict(os.environ, LANDTRACE_FLEET=",".join(f"nats://127.0.0.1:{port}" for port in self.ports))
 
     def start(self, *words, **options):
         options.setdefault("stdout", subprocess.DEVNULL)
         self.programs.append(subprocess.Popen([str(word) for word in words], process_group=0, **options))
         return self.programs[-1]
 
-    def start_servers(self, ports):
-        routes = [free_port() for _ in ports]
-        for number, port in enumerate(ports):
+    def start_servers(self):
+        routes = [next(self.free_ports) for _ in self.ports]
+        for number, port in enumerate(self.ports):
             cluster = ["--cluster_name", "fleet", "-cluster", f"nats://127.0.0.1:{routes[number]}", "-routes",
-                       ",".join(f"nats://127.0.0.1:{route}" for route in routes)] if len(ports) > 1 else []
+                       ",".join(f"nats://127.0.0.1:{route}" for route in routes)] if len(self.ports) > 1 else []
             self.start("nats-server", "-js", "-n", f"n{number}", "-sd", f"{self.folder}/n{number}", "-a", "127.0.0.1", "-p", port,
                        *cluster, stderr=subprocess.DEVNULL)
         self.wait_for("the servers", lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
@@ -73,7 +76,7 @@ class Example:
         self.has_store = (shutil.which("clickhouse-server") is not None and
                           os.path.exists(os.path.join(self.bin, "..", "lib", "landtrace", "landtrace-collect")))
         if self.has_store:
-            folder, port = os.path.join(self.folder, "store"), free_port()
+            folder, port = os.path.join(self.folder, "store"), next(self.free_ports)
             os.mkdir(folder)
             for name, text in (("config.xml", STORE), ("users.xml", USERS)):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -137,6 +140,8 @@ def main():
     slow = random.randrange(options.hosts)
     example = Example(options)
     try:
+        example.start_servers()
+        example.start_collector()
         for number in range(options.hosts):
             example.start_host(number, number == slow)
         example.wait_for("the hosts", lambda: example.landtrace("fleet", "hosts").stdout.count(" here ") == options.hosts)

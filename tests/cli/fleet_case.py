@@ -96,19 +96,26 @@ class NatsClient:
 class Host:
     """A daemon with its own domain."""
 
-    def __init__(self, case, name, labels="", *options, url=None):
+    def __init__(self, case, name, labels="", *options, url=None, interval=1):
         self.case, self.name = case, name
         self.socket = os.path.join(case.folder, name, "domain.sock")
         os.makedirs(os.path.dirname(self.socket), exist_ok=True)
         self.words = [LANDTRACED, "--socket", self.socket, "--fleet", url or case.url, "--fleet-host", name,
-                      "--fleet-interval", "1", *(["--fleet-labels", labels] if labels else []), *options]
+                      "--fleet-interval", interval, *(["--fleet-labels", labels] if labels else []), *options]
         self.start()
 
     def start(self):
+        """What the last one has said is in the stream."""
+        started = lambda: self.case.hosts().get(self.name, {}).get("started")
+        before = started()
         self.daemon = self.case.start_program(*self.words)
         self.case.addCleanup(self.case.stop, self.daemon)
-        self.case.wait_until(lambda: self.daemon.poll() is not None or self.case.host_state(self.name) == "here")
+        self.case.wait_until(lambda: self.daemon.poll() is not None or started() != before)
         self.case.assertIsNone(self.daemon.poll())
+
+    def agent(self):
+        """The process that speaks with the fleet."""
+        return int(support.read_text(f"/proc/{self.daemon.pid}/task/{self.daemon.pid}/children"))
 
     def kill(self):
         self.daemon.send_signal(signal.SIGKILL)
@@ -162,10 +169,20 @@ class FleetCase(support.Case):
         self.assertEqual(status, 0, err)
         return out
 
+    def awaited(self, look):
+        """What look() returns when that is something."""
+        seen = []
+        self.wait_until(lambda: seen.append(look()) or seen[-1])
+        return seen[-1]
+
     def hosts(self, *words):
-        status, out, err = self.landtrace("fleet", "hosts", "--json", *words)
-        print(err, end="", file=sys.stderr)
-        return {host["host"]: host for host in json.loads(out)} if status == 0 else {}
+        """Asked again where the server does not answer: it is killed, or has other things to do."""
+        def ask():
+            status, out, err = self.landtrace("fleet", "hosts", "--json", *words)
+            print(err, end="", file=sys.stderr)
+            return [out] if status == 0 else None
+
+        return {host["host"]: host for host in json.loads(self.awaited(ask)[0])}
 
     def host_state(self, name):
         host = self.hosts().get(name)
@@ -179,6 +196,19 @@ class FleetCase(support.Case):
         """What `show` has of it, None where that is nothing."""
         status, out, _ = self.landtrace("fleet", "show", order, "--json", *words)
         return json.loads(out) if status == 0 else None
+
+    def asked(self, question):
+        """What a collector says."""
+        client = NatsClient(self.port)
+        client.subscribe(b"answer")
+
+        def ask():  # nobody may be there yet
+            client.say(b"PUB landtrace.ask answer %d" % len(question), question.encode())
+            return client.ping()
+
+        heard = self.awaited(ask)
+        client.close()
+        return heard[0][1]
 
     def sum_of(self, order):
         shown = self.shown(order)

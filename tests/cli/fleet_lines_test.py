@@ -221,6 +221,7 @@ class Server(support.Case):
 
     def answer_one(self):
         line = self.file.readline()
+        assert line, "tail has ended"
         if line == b"PING\r\n":
             self.send(b"PONG\r\n")
         return line
@@ -236,9 +237,9 @@ class Server(support.Case):
 
     def go_on_answering(self):
         def answer():
-            with contextlib.suppress(OSError, ValueError):  # until the test ends
-                while self.answer_one():
-                    pass
+            with contextlib.suppress(AssertionError, OSError, ValueError):  # until the test ends
+                while True:
+                    self.answer_one()
         threading.Thread(target=answer, daemon=True).start()
 
     def test_what_comes_faster_than_it_is_read_is_dropped_and_said(self):
@@ -261,6 +262,13 @@ class Server(support.Case):
         dropped = re.fullmatch("landtrace: fleet: ([0-9]+) messages with lines were dropped here: they came faster than "
                                "they were read\n", err)
         self.assertEqual(int(dropped[1]) + lines, 70_000)
+
+    def test_where_it_does_not_answer_at_the_end_lines_may_be_missing(self):
+        line = "10:31:07.123456 web-1 x-1 job: y\n"
+        self.send_lines("web-1", line)
+        self.assertEqual(self.tail.stdout.readline(), line)
+        said = "landtrace: fleet: the server did not answer at the end: the last lines may be missing\n"
+        self.assertEqual(self.stop(self.tail), (1, "", said))
 
     def test_hosts_are_called_as_they_call_themselves(self):
         self.send_lines("web%2Eexample%2Ecom", "forged\n")

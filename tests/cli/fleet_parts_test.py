@@ -72,22 +72,9 @@ class Parts(FleetCase):
         self.wait_until(lambda: self.sum_of(order) == counted)
         self.restart_server(1 << 20)
         collector = self.start("collect")
-        self.wait_until(lambda: len(self.answer(f"0 {order} ")) > 4096)
+        self.wait_until(lambda: len(self.asked(f"0 {order} ")) > 4096)
         self.assertEqual(self.sum_of(order), counted)
         self.assertEqual(self.stop(collector)[0], 0)
-
-    def answer(self, question):
-        client = NatsClient(self.port)
-        client.subscribe(b"answer")
-        heard = []
-
-        def is_answered():  # nobody may be there yet
-            client.say(b"PUB landtrace.ask answer %d" % len(question), question.encode())
-            heard.extend(client.ping())
-            return heard
-        self.wait_until(is_answered)
-        client.close()
-        return heard[0][1]
 
 
 if __name__ == "__main__":

@@ -47,10 +47,17 @@ class Forgotten(Refused):
         self.wait_until(lambda: self.orders() == {"o0": "refused"})
 
     def test_nor_is_one_whose_time_is_over(self):
-        self.put("soon", until_ns=time.time_ns() + 2 * 10**9)
-        self.put("stays")
-        self.wait_until(lambda: self.orders() == {"soon": "refused", "stays": "refused"})
-        self.wait_until(lambda: self.orders() == {"stays": "refused"})
+        self.client.subscribe(b"landtrace.*.*.status")
+
+        def is_told(seconds):
+            soon, stays = f"soon{int(10 * seconds)}", f"stays{int(10 * seconds)}"  # is told of behind it
+            self.put(soon, until_ns=time.time_ns() + int(seconds * 10**9))
+            self.put(stays)
+            self.wait_until(lambda: stays in (orders := self.orders()) and soon not in orders)
+            told = [order for _, status in self.client.ping() for order in json.loads(status)["orders"]]
+            return any(one["id"] == soon and one["state"] == "refused" for one in told)
+
+        self.given_time(is_told)
 
 
 class Many(Refused):

@@ -1,5 +1,6 @@
 """Many hosts: orders that are signed, and hosts that take no other ones."""
 import json
+import math
 import os
 import signal
 import stat
@@ -41,6 +42,12 @@ class Signed(FleetCase):
     def state(self, order):
         return next((one for one in self.hosts()["a"]["orders"] if one["id"] == order), None)
 
+    def taken_and_ended(self, seconds):
+        """An order for so long; None where the host has seen it later."""
+        name, _ = self.heard(*HIST, "--sign", self.key, "--for", f"{math.ceil(seconds)}s")
+        state = self.awaited(lambda: (one := self.state(name)) and one["state"] != "applied" and one["state"])
+        return name if state == "ended" else None
+
     def assert_refused(self, order, said):
         self.wait_until(lambda: self.state(order) is not None)
         self.assertEqual(self.state(order)["state"], "refused")
@@ -52,8 +59,7 @@ class Signed(FleetCase):
         trusted, away = self.key + ".pub", self.key + ".away"
         os.rename(trusted, away)
         daemon = self.host.daemon
-        with open(f"/proc/{daemon.pid}/task/{daemon.pid}/children", encoding="ascii") as children:
-            os.kill(int(children.read()), signal.SIGKILL)
+        os.kill(self.host.agent(), signal.SIGKILL)
         self.assertIn("it is started again", daemon.stderr.readline())
         self.assertRegex(daemon.stderr.readline(), "operator.key.pub: No such file or directory: tried again in 2 s")
         os.rename(away, trusted)
@@ -97,21 +103,19 @@ class Signed(FleetCase):
 
     def test_what_has_ended_does_not_begin_again(self):
         name, text = self.heard(*HIST, "--sign", self.key)
-        self.assertEqual(self.state(name)["state"], "applied")
+        self.assertEqual(self.awaited(lambda: self.state(name))["state"], "applied")
         self.fleet("end", name)
         self.wait_until(lambda: self.state(name)["state"] == "ended")
         self.put(name, text)
         self.put("later", text)  # a host takes orders in the order of the bucket
         self.assert_refused("later", "signed as")
         self.assertEqual(self.state(name)["state"], "ended")
-        name, text = self.heard(*HIST, "--sign", self.key, "--for", "1s")
-        self.wait_until(lambda: self.state(name)["state"] == "ended")
+        name = self.given_time(self.taken_and_ended)
         late = Host(self, "late", "", "--fleet-trust", self.key + ".pub")
         self.assertIsNotNone(late)
-        state = lambda: [one for one in self.hosts()["late"]["orders"] if one["id"] == name]
-        self.wait_until(lambda: state() != [])
-        self.assertEqual(state()[0]["state"], "refused")
-        self.assertIn("it had ended before", state()[0]["refusals"][0]["reason"])
+        state = self.awaited(lambda: [one for one in self.hosts()["late"]["orders"] if one["id"] == name])[0]
+        self.assertEqual(state["state"], "refused")
+        self.assertIn("it had ended before", state["refusals"][0]["reason"])
 
     def test_snapshots_are_orders(self):
         self.order("enable", "job", "--sign", self.key)

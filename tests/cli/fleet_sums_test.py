@@ -80,6 +80,9 @@ class Sums(FleetCase):
             for _ in range(4):
                 counted += sum(host.emit(500) for host in hosts)
                 time.sleep(1)  # a frame, without an answer
+            status, _, err = self.landtrace("fleet", "hosts")
+            self.assertEqual(status, 1)
+            self.assert_one_line(err, "nobody answers at " + self.url)
         finally:
             self.server.send_signal(signal.SIGCONT)
         self.wait_until(lambda: self.sum_of(order) == counted)
@@ -113,22 +116,12 @@ class Sums(FleetCase):
         collector = self.start("collect")
         host.emit(70)
         self.wait_until(lambda: self.sum_of(order) == 70)
-        self.wait_until(lambda: self.asked(f"0 {order} ").startswith("+") and "hist" in self.asked(f"0 {order} "))
+        self.wait_until(lambda: (said := self.asked(f"0 {order} ")).startswith(b"+") and b"hist" in said)  # of the trigger
         for garbage in ("", order, f"x {order} ", f"-1 {order} ", f"99999999 {order} "):
-            self.assertEqual(self.asked(garbage), "-", "what makes no sense, and what the stream does not have yet")
+            self.assertEqual(self.asked(garbage), b"-", "what makes no sense, and what the stream does not have yet")
         collector.terminate()
         self.assertEqual(collector.wait(timeout=support.TIMEOUT_S), 0)
         self.assertEqual(self.sum_of(order), 70)
-
-    def asked(self, question):
-        """What a collector says: bytes as text, in which the trigger stands."""
-        client = NatsClient(self.port)
-        client.subscribe(b"answer")
-        client.say(b"PUB landtrace.ask answer %d" % len(question), question.encode())
-        heard = []
-        self.wait_until(lambda: heard.extend(client.ping()) or heard)
-        client.close()
-        return heard[0][1].decode("latin1")
 
 
 if __name__ == "__main__":

@@ -75,6 +75,12 @@ class Orders(FleetCase):
     def states(self, order):
         return {name: one["state"] for name, host in self.hosts().items() for one in host["orders"] if one["id"] == order}
 
+    def ended_when_applied(self, *words):
+        """By its command: (status, stdout, stderr)."""
+        command = self.start("fleet", *words)
+        self.assertRegex(command.stderr.readline(), r"^landtrace: order [a-z0-9]{8}: applied by 2 hosts\n$")
+        return self.stop(command)
+
     def test_are_for_those_that_match(self):
         out = self.fleet("enable", "job", "--where", "role=web")
         self.assertRegex(out, r"^[a-z0-9]{8}: applied by 1 host\n$")
@@ -92,6 +98,9 @@ class Orders(FleetCase):
     def test_end_by_themselves(self):
         order = self.order(*HIST, "--for", "2s")
         self.wait_until(lambda: self.states(order) == {"web-1": "ended", "db-1": "ended"})
+        Host(self, "late-1")
+        self.wait_until(lambda: self.states(order).get("late-1") == "ended")
+        self.assertRegex(self.fleet("orders"), rf"(?m)^{order}: late-1: its time was over when it came here$")
 
     def test_end_when_they_are_taken_back(self):
         order = self.order(*HIST)
@@ -121,17 +130,17 @@ class Orders(FleetCase):
                             (("tail", "jbo"), "no event 'jbo' registered at any host; did you mean user_events:job?"),
                             (("latency", "--from", "jbo", "--to", "job", "--key", "source"),
                              "no event 'user_events:jbo' registered at any host")):
-            status, out, err = self.landtrace("fleet", *words, "--for", "1s")
+            status, out, err = self.ended_when_applied(*words)
             self.assertEqual(status, 1, (words, out, err))
             self.assertIn(said, err)
-        self.assertEqual(self.landtrace("fleet", "hist", "job", "--keys", "source", "--for", "1s")[0], 0)
+        self.assertEqual(self.ended_when_applied("hist", "job", "--keys", "source")[0], 0)
 
     def test_of_many_refusals_some_are_told_and_how_many_more(self):
         for i in range(40):
             self.landtrace("write", "--socket", self.web.socket, "-a", "dynamic_events", f"u:many{i} u32 a")
         self.wait_until(lambda: self.hosts()["web-1"]["events"] >= 40)
         hist = ("hist", "many*", "--keys", "nosuch")
-        status, out, err = self.landtrace("fleet", *hist, "--for", "1s")
+        status, out, err = self.ended_when_applied(*hist)
         self.assertEqual(status, 1, (out, err))
         self.assertEqual(err.count("landtrace: web-1: user_events:many"), 32, err)
         self.assertIn("landtrace: 8 more were refused: landtrace fleet hosts --json has all", err)
@@ -155,8 +164,7 @@ class Orders(FleetCase):
         counted = self.web.emit(40)
         self.wait_until(lambda: self.sum_of(order) == counted)
         started = self.hosts()["web-1"]["started"]
-        with open(f"/proc/{self.web.daemon.pid}/task/{self.web.daemon.pid}/children", encoding="ascii") as children:
-            os.kill(int(children.read()), signal.SIGKILL)
+        os.kill(self.web.agent(), signal.SIGKILL)
         self.assertIn("ended by SIGKILL: it is started again", self.web.daemon.stderr.readline())
         self.wait_until(lambda: self.hosts()["web-1"]["started"] > started and self.states(order) == {"web-1": "applied"})
         counted += self.web.emit(60)

@@ -74,12 +74,14 @@ class Users(FleetCase):
         for count in range(1, 6):
             host.emit(1)
             self.wait_until(lambda: self.sum_of(order) == 30 + count)
-            self.assertEqual(self.shown(order, *asker)["hits"], 30 + count, "what is in the stream is in the answer")
+            shown = self.awaited(lambda: self.shown(order, *asker))
+            self.assertEqual(shown["hits"], 30 + count, "what is in the stream is in the answer")
         self.assertEqual({group["key"]["host"] for group in self.shown(order, "--per", "host", *asker)["groups"]}, {"web-1"})
         # One that does not answer holds nobody up for long.
         collector.send_signal(signal.SIGSTOP)
         self.assertIsNone(self.shown(order, *asker))
-        self.assertEqual(self.shown(order, "--fleet", self.url_of("reader", "reader-secret"))["hits"], 35)
+        shown = self.awaited(lambda: self.shown(order, "--fleet", self.url_of("reader", "reader-secret")))
+        self.assertEqual(shown["hits"], 35)
         collector.send_signal(signal.SIGCONT)
         self.assertEqual(self.stop(collector)[0], 0)
 

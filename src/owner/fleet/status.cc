@@ -12,6 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kPatience = 3;  // intervals
+// A busy machine may let an agent wait for seconds.
+constexpr std::uint64_t kLeastPatience_ms = 10'000;
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::array<const char*, 3> kStates{"applied", "refused", "ended"};
 
@@ -44,7 +46,7 @@ OrderState order_state_of(const Json& json) {
 
 }  // namespace
 
-std::uint64_t Status::patience_ns() const { return kPatience * interval_ms * kNsPerMs; }
+std::uint64_t Status::patience_ns() const { return std::max(kPatience * interval_ms, kLeastPatience_ms) * kNsPerMs; }
 
 bool Status::is_away(std::uint64_t now_ns) const { return now_ns > time_ns && now_ns - time_ns > patience_ns(); }
 

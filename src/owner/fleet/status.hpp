@@ -50,7 +50,7 @@ struct Status {
 
   friend bool operator==(const Status&, const Status&) = default;
 
-  // Three intervals: without word for longer it is away.
+  // Three intervals, ten seconds at least: without word for longer it is away.
   [[nodiscard]] std::uint64_t patience_ns() const;
   // By its own clock, beside this time.
   [[nodiscard]] bool is_away(std::uint64_t now_ns) const;

@@ -89,12 +89,15 @@ TEST(StatusTest, LabelsHaveNamesAndBounds) {
   }
 }
 
-TEST(StatusTest, IsAwayAfterThreeIntervals) {
+TEST(StatusTest, IsAwayAfterThreeIntervalsAndTenSeconds) {
   Status status;
   status.time_ns = 1'000'000'000;
+  status.interval_ms = 4000;
+  EXPECT_FALSE(status.is_away(13'000'000'000));
+  EXPECT_TRUE(status.is_away(13'000'000'001));
   status.interval_ms = 100;
-  EXPECT_FALSE(status.is_away(1'300'000'000));
-  EXPECT_TRUE(status.is_away(1'300'000'001));
+  EXPECT_FALSE(status.is_away(11'000'000'000));
+  EXPECT_TRUE(status.is_away(11'000'000'001));
   EXPECT_FALSE(status.is_away(1)) << "its clock goes before this one";
 }
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t kReports_ns = 50'000'000;
 constexpr int kShow_ms = 1000;
 // Behind the last host that has answered.
 constexpr std::uint64_t kPatience_ns = 5'000'000'000;
-// It prints what had come by then, for four seconds at most.
+// It prints what had come by then, for seven seconds at most.
 constexpr std::uint64_t kLastLines_ns = 10'000'000'000;
 constexpr std::size_t kMostRefusals = 32;
 constexpr std::string_view kClearScreen = "\033[H\033[2J";

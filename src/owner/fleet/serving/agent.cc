@@ -213,9 +213,16 @@ void Agent::take_order(const std::string& id, const std::string& json) {
   order->id = id;  // the key that it has: whoever may write that one may write this order
   const auto where = Where::parse(order->where);
   if (!where) return refuse(id, where.error().message);
-  const bool is_over = order->has_ended(wall_ns()) && !trust_;
-  if (!where->matches(own_labels()) || is_over) {
+  const std::uint64_t now_ns = wall_ns();
+  const bool is_over = order->has_ended(now_ns) && !trust_;
+  const bool is_told = is_over && now_ns - order->until_ns < options_.ended_kept_ms * kNsPerMs;
+  if (!where->matches(own_labels()) || (is_over && !is_told)) {
     passed_over_.insert(id);
+    return;
+  }
+  if (is_told) {  // whoever has given it waits for an answer
+    tasks_[id] = std::make_unique<Task>(options_, *std::move(order));
+    status_is_new_ = true;
     return;
   }
   if (trust_) order = trusted(id, json);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kLook_ms = 50;
-constexpr std::int64_t kFlush_ms = 2000;
+constexpr std::int64_t kFlush_ms = 5000;
 // For what had come by the end.
 constexpr std::uint64_t kMostRest_ns = 2000 * kNsPerMs;
 
@@ -85,13 +85,14 @@ class LinePrinter {
   UnprintedLines missing_{"never came: a connection was away, or they were longer than a message may be"};
   UnprintedLines foreign_{"left out that do not name the host who sent them"};
   std::uint64_t end_ns_ = 0;  // 0: it goes on
+  bool is_flushed_ = false;   // what had come to the server by the end has come here
 };
 
 // Whoever ends it has heard that the hosts have ended: what they had told by then is printed.
 void LinePrinter::look_for_end() {
   pollfd wanted{stop_.get(), POLLIN, 0};
   if (is_ending() || ::poll(&wanted, 1, 0) <= 0) return;
-  natsConnection_FlushTimeout(transport_.connection(), kFlush_ms);
+  is_flushed_ = natsConnection_FlushTimeout(transport_.connection(), kFlush_ms) == NATS_OK;
   end_ns_ = arch::monotonic_ns() + kMostRest_ns;
 }
 
@@ -128,6 +129,7 @@ Result<void> LinePrinter::run(natsSubscription* lines) {
   LT_CHECK(print_until_end(lines));
   missing_.tell_rest();
   if (missing_.has_some()) return fail(EIO, "what was printed is not all");
+  if (!is_flushed_) return fail(ETIMEDOUT, "the server did not answer at the end: the last lines may be missing");
   return {};
 }
 
@@ -138,7 +140,7 @@ Result<void> LinePrinter::print_until_end(natsSubscription* lines) {
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, lines, is_ending() ? 1 : kLook_ms);
     const Message message(made);
-    if (status == NATS_TIMEOUT && is_ending()) return {};
+    if (status == NATS_TIMEOUT && is_ending() && is_flushed_) return {};
     if (status != NATS_OK && !Transport::goes_on(status)) return nats_failure("lines", status);
     if (message) LT_CHECK(print(made));
   }

@@ -32,6 +32,13 @@ Task::Task(const AgentOptions& options, std::string boot, Order order, AgentDoma
   }
 }
 
+Task::Task(const AgentOptions& options, Order order)
+    : options_(options), order_(std::move(order)), ended_ns_(arch::monotonic_ns()) {
+  state_.id = order_.id;
+  state_.now = OrderState::Now::kEnded;
+  state_.refusals = {{"", "its time was over when it came here"}};
+}
+
 void Task::refuse(const std::string& reason) {
   state_.now = OrderState::Now::kRefused;
   state_.refusals = {{"", reason}};

@@ -18,6 +18,8 @@ class Task {
  public:
   // Begins it; where the domain does not take it, that is its state.
   Task(const AgentOptions& options, std::string boot, Order order, AgentDomain& domain);
+  // Of an order whose time was over when it came.
+  Task(const AgentOptions& options, Order order);
 
   [[nodiscard]] const Order& order() const { return order_; }
   [[nodiscard]] const OrderState& state() const { return state_; }

@@ -64,7 +64,7 @@ std::string name_for_server(std::string name) {
 
 }  // namespace
 
-Result<Options> Transport::options_of(const Address& address, const std::string& name) {
+Result<Options> Transport::options_of(const Address& address, const std::string& name, std::int64_t patience_ms) {
   LT_TRY(const std::vector<std::string> servers, servers_of(address.servers));
   std::vector<const char*> pointers;
   for (const std::string& server : servers) pointers.push_back(server.c_str());
@@ -77,7 +77,7 @@ Result<Options> Transport::options_of(const Address& address, const std::string&
   then([&] { return natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())); });
   then([&] { return natsOptions_SetName(made, name_for_server(name).c_str()); });
   then([&] { return natsOptions_SetCustomInboxPrefix(made, inbox_of(user_of(address.servers)).c_str()); });
-  then([&] { return natsOptions_SetTimeout(made, kPatience_ms); });
+  then([&] { return natsOptions_SetTimeout(made, patience_ms); });
   then([&] { return natsOptions_SetMaxReconnect(made, -1); });
   then([&] { return natsOptions_SetReconnectWait(made, kReconnectWait_ms); });
   // Who asks while it is away hears that, and does not wait.
@@ -106,7 +106,7 @@ Result<Transport> Transport::made(Connection connection, const Address& address,
 }
 
 Result<Transport> Transport::connect(const Address& address, const std::string& name) {
-  LT_TRY(const Options options, options_of(address, name));
+  LT_TRY(const Options options, options_of(address, name, kCommandPatience_ms));
   natsConnection* connection = nullptr;
   const natsStatus status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK) return cannot_connect(address, status);
@@ -114,7 +114,7 @@ Result<Transport> Transport::connect(const Address& address, const std::string& 
 }
 
 Result<Transport> Transport::keep_connecting(const Address& address, const std::string& name) {
-  LT_TRY(const Options options, options_of(address, name));
+  LT_TRY(const Options options, options_of(address, name, kPatience_ms));
   natsStatus status = natsOptions_SetRetryOnFailedConnect(options.get(), true, pass_over, nullptr);
   if (status == NATS_OK) status = natsOptions_SetSendAsap(options.get(), true);
   if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options.get(), true);

@@ -109,7 +109,7 @@ class Transport {
 
  private:
   Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from, jsSubOptions& options);
-  static Result<Options> options_of(const Address& address, const std::string& name);
+  static Result<Options> options_of(const Address& address, const std::string& name, std::int64_t patience_ms);
   [[nodiscard]] bool may_not() const;
   Result<void> change_order(natsMsg* change, const std::string& what_failed);
   static void pass_to_heard(natsConnection* connection, natsSubscription* subscription, natsMsg* made, void* heard);

@@ -7,6 +7,7 @@ import { refusedBy } from './orders.js';
 import { WhereBox } from './where_box.js';
 
 const kMissed = 3; // intervals without word: away
+const kLeastMissed_ms = 10000; // … and so long at least
 const kDraw_ms = 400;
 
 const byName = (a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : a.number - b.number);
@@ -65,7 +66,7 @@ export class HostList {
     const now = performance.now();
     for (const host of this.hosts.values()) {
       host.age = now - host.heard;
-      host.isAway = host.age > kMissed * host.intervalMs;
+      host.isAway = host.age > Math.max(kMissed * host.intervalMs, kLeastMissed_ms);
     }
   }
 
