@@ -4,7 +4,10 @@
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "../user_events_abi.h"
@@ -15,13 +18,17 @@ namespace {
 std::uint32_t enable_word;
 
 // The open file, or -1. Where the round's owner is killed, a program that starts between two owners waits for the next
-// one.
+// one. An owner that is silent for longer than the shim waits is a busy one.
 int register_event(const char* path, user_reg& reg, const landtrace::soak::Progress& progress) {
   for (;;) {
     const int file = ::open(path, O_RDWR | O_CLOEXEC);
     if (file >= 0 && ::ioctl(file, DIAG_IOCSREG, &reg) == 0) return file;
+    const int error = errno;
     if (file >= 0) ::close(file);
-    if (__atomic_load_n(&progress.owner_is_killed, __ATOMIC_RELAXED) == 0) return -1;
+    if (error != ETIMEDOUT && __atomic_load_n(&progress.owner_is_killed, __ATOMIC_RELAXED) == 0) {
+      std::fprintf(stderr, "soak: %s: %s\n", path, std::strerror(error));
+      return -1;
+    }
     if (__atomic_load_n(&progress.stop, __ATOMIC_RELAXED) != 0) ::_exit(0);
     ::usleep(1000);
   }

@@ -5,8 +5,30 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace landtrace::soak {
+namespace {
+
+// What each thread of it waits for, and of its children.
+void tell_threads(pid_t pid) {
+  std::error_code error;  // it may end meanwhile
+  std::filesystem::directory_iterator thread("/proc/" + std::to_string(pid) + "/task", error);
+  for (; thread != std::filesystem::directory_iterator(); thread.increment(error)) {
+    const std::filesystem::path& path = thread->path();
+    for (const char* const name : {"stat", "wchan", "syscall"}) {
+      std::string text;
+      std::getline(std::ifstream(path / name), text);
+      std::fprintf(stderr, "soak: %s/%s: %s\n", path.c_str(), name, text.c_str());
+    }
+    std::ifstream children(path / "children");
+    std::for_each(std::istream_iterator<pid_t>(children), {}, tell_threads);
+  }
+}
+
+}  // namespace
 
 Command Crowd::command(Kind kind) {
   const std::string seed = std::to_string(random_());
@@ -79,6 +101,7 @@ std::size_t Crowd::wait(int limit_s) {
     ::usleep(1000);
   }
   const std::size_t late = members_.size();
+  std::for_each(members_.begin(), members_.end(), tell_threads);
   this->end();
   return late;
 }
