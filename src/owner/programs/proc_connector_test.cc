@@ -98,8 +98,10 @@ TEST_F(ProcConnectorTest, TheSocketIsReadableWhenThereIsAMessage) {
   fork_one();
   EXPECT_EQ(::poll(&waiting, 1, 0), 1);
   Message message;
-  EXPECT_TRUE(comes_true([&] { return connector.receive(message) == ProcConnector::Received::kNothing; }))
-      << "and nobody waits for one";
+  EXPECT_TRUE(comes_true([&] {  // of whatever else begins and ends on this machine
+    receive_all(connector);
+    return connector.receive(message) == ProcConnector::Received::kNothing;
+  })) << "and nobody waits for one";
 }
 
 TEST_F(ProcConnectorTest, ALossIsToldOnceAndThenWhatComesAfterIt) {
