@@ -146,7 +146,7 @@ Result<void> collect(Transport& transport, std::uint64_t memory, int stop) {
   natsSubscription* made = nullptr;
   const natsStatus status = natsConnection_QueueSubscribe(&made, transport.connection(), kQuestions, kGroup, answer,
                                                           &collected);
-  const Subscription questions(made);
+  const Subscription questions(made, Leave(transport.connection()));
   if (status != NATS_OK) return nats_failure(kQuestions, status);
   Questions of_history;
   LT_CHECK(of_history.listen(transport, kMemoryQuestions,

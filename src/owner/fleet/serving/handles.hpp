@@ -22,11 +22,24 @@ struct Destroyer {
 using Options = std::unique_ptr<natsOptions, Destroyer<natsOptions_Destroy>>;
 using Connection = std::unique_ptr<natsConnection, Destroyer<natsConnection_Destroy>>;
 using JetStream = std::unique_ptr<jsCtx, Destroyer<jsCtx_Destroy>>;
-using Subscription = std::unique_ptr<natsSubscription, Destroyer<natsSubscription_Destroy>>;
 using Message = std::unique_ptr<natsMsg, Destroyer<natsMsg_Destroy>>;
 using Bucket = std::unique_ptr<kvStore, Destroyer<kvStore_Destroy>>;
 using Entry = std::unique_ptr<kvEntry, Destroyer<kvEntry_Destroy>>;
 using Watcher = std::unique_ptr<kvWatcher, Destroyer<kvWatcher_Destroy>>;
+
+// libnats before 3.6.1 looks up whose a message is, and uses that without a lock (nats.c, issue 637): what is destroyed
+// meanwhile leaves the connection's thread to wait for ever, or to crash. So a subscription is destroyed when that
+// thread has read an answer behind its end. Where none comes it is not destroyed, but has ended.
+class Leave {
+ public:
+  Leave() = default;
+  explicit Leave(natsConnection* connection) : connection_(connection) {}
+  void operator()(natsSubscription* subscription) const;
+
+ private:
+  natsConnection* connection_ = nullptr;  // the subscription keeps its memory
+};
+using Subscription = std::unique_ptr<natsSubscription, Leave>;
 
 // An errno for it, and what libnats says of it behind `what`.
 inline tl::unexpected<Error> nats_failure(const std::string& what, natsStatus status) {

@@ -12,19 +12,17 @@ constexpr std::int64_t kRoom = 1024;
 }  // namespace
 
 Questions::~Questions() {
-  if (subscription_ == nullptr) return;
-  natsSubscription_Unsubscribe(subscription_);
-  {
-    const std::lock_guard lock(answering_);
-    is_over_ = true;
-  }
-  natsSubscription_Destroy(subscription_);
+  if (!subscription_) return;
+  natsSubscription_Unsubscribe(subscription_.get());
+  const std::lock_guard lock(answering_);
+  is_over_ = true;
 }
 
 Result<void> Questions::listen(const Transport& transport, const char* subject, Answerer answerer) {
   answerer_ = std::move(answerer);
-  const natsStatus status =
-      natsConnection_QueueSubscribe(&subscription_, transport.connection(), subject, kGroup, take, this);
+  natsSubscription* made = nullptr;
+  const natsStatus status = natsConnection_QueueSubscribe(&made, transport.connection(), subject, kGroup, take, this);
+  subscription_ = Subscription(made, Leave(transport.connection()));
   if (status != NATS_OK) return nats_failure(subject, status);
   return {};
 }

@@ -29,7 +29,7 @@ class Questions {
   Answerer answerer_;
   std::mutex answering_;
   bool is_over_ = false;
-  natsSubscription* subscription_ = nullptr;
+  Subscription subscription_;
 };
 
 }  // namespace landtrace::fleet

@@ -81,7 +81,7 @@ Result<void> Storing::subscribe() {
   options.Consumer = durable_.c_str();
   natsSubscription* made = nullptr;
   status = js_PullSubscribe(&made, transport_.stream(), kHistSubjects, nullptr, nullptr, &options, &code);
-  subscription_.reset(made);
+  subscription_ = Subscription(made, Leave(transport_.connection()));
   if (status != NATS_OK) return nats_failure("frames for the store", status);
   return {};
 }

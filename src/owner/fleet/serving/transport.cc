@@ -226,7 +226,7 @@ Result<Subscription> Transport::hear(const std::string& subjects, Heard heard) {
   natsSubscription* made = nullptr;
   const natsStatus status =
       natsConnection_Subscribe(&made, connection_.get(), subjects.c_str(), pass_to_heard, kept.get());
-  Subscription subscription(made);
+  Subscription subscription(made, Leave(connection_.get()));
   if (status != NATS_OK) return nats_failure(subjects, status);
   natsSubscription_SetOnCompleteCB(made, forget_heard, kept.release());
   return subscription;
@@ -301,7 +301,7 @@ Result<Subscription> Transport::subscribe(const char* stream, const std::string&
   natsSubscription* made = nullptr;
   jsErrCode code{};
   const natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);
-  Subscription subscription(made);
+  Subscription subscription(made, Leave(connection_.get()));
   if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) return no_fleet();
   if (status != NATS_OK) return nats_failure(subjects, status);
   // As much as libnats takes in before it is read.
@@ -401,7 +401,7 @@ Result<std::string> Transport::ask_for_long(const std::string& subject, const st
   LT_TRY(const std::string inbox, new_inbox());
   natsSubscription* made = nullptr;
   natsStatus status = natsConnection_SubscribeSync(&made, connection_.get(), inbox.c_str());
-  const Subscription answers(made);
+  const Subscription answers(made, Leave(connection_.get()));
   if (status == NATS_OK) {
     status = natsConnection_PublishRequestString(connection_.get(), subject.c_str(), inbox.c_str(), question.c_str());
   }

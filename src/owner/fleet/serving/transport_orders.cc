@@ -51,7 +51,7 @@ Result<Subscription> Transport::hear_orders(Heard heard) {
   jsErrCode code{};
   const natsStatus status =
       js_Subscribe(&made, stream_.get(), kOrderSubjects, pass_to_heard, kept.get(), nullptr, &options, &code);
-  Subscription subscription(made);
+  Subscription subscription(made, Leave(connection_.get()));
   if (status != NATS_OK) return nats_failure(kOrders, status);
   natsSubscription_SetOnCompleteCB(made, forget_heard, kept.release());
   return subscription;
