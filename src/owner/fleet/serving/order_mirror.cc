@@ -75,14 +75,16 @@ void OrderMirror::take(Arrivals::Entry entry) {
   is_whole_ = is_whole_ || has_wanted();
 }
 
-// The newest one comes last. It may have been removed, without one that says so: then each id has come once.
+// The newest one comes last. It may have been removed, without one that says so: then each id has come once. Servers
+// pass over some where others change while they begin (seen with 2.9.10): that the newest has come is not enough.
 bool OrderMirror::has_wanted() const {
-  return wanted_ && (newest_ >= wanted_->newest || ids_.size() >= wanted_->entries);
+  return wanted_ && ids_.size() >= wanted_->ids && (newest_ >= wanted_->newest || ids_.size() >= wanted_->entries);
 }
 
 // What came to the bucket after the subscription has come here, too: that all ids are known is not enough.
 bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
-  return newest_ >= bucket.newest || (has_wanted() && bucket.newest == wanted_->newest);
+  const bool has_newest = newest_ >= bucket.newest || (has_wanted() && bucket.newest == wanted_->newest);
+  return has_newest && ids_.size() >= bucket.ids;
 }
 
 // False: nobody said what the bucket has. Who may not ask has what came until now if the newest entry is the last one,

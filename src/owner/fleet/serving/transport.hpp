@@ -49,11 +49,12 @@ class Transport {
   Result<Subscription> hear(const std::string& subjects, Heard heard);
   // The same for the bucket: its newest entry of each key, and then each change.
   Result<Subscription> hear_orders(Heard heard);
-  // What the bucket has: entries, those that say of a key that it is gone with them, and where in its stream the
-  // newest stands.
+  // What the bucket has: entries, those that say of a key that it is gone with them, of how many keys (0 from servers
+  // that do not say that), and where in its stream the newest stands.
   // EACCES: may not be asked for.
   struct BucketState {
     std::uint64_t entries = 0;
+    std::uint64_t ids = 0;
     Sequence newest = 0;
   };
   // EACCES: this user may not ask.

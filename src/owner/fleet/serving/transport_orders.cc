@@ -62,7 +62,7 @@ Result<Transport::BucketState> Transport::bucket_state() {
   const natsStatus status = js_GetStreamInfo(&info, stream_.get(), kOrdersStream, nullptr, nullptr);
   if (status == NATS_TIMEOUT && may_not()) return fail(EACCES, "this user may not ask for the bucket of orders");
   if (status != NATS_OK) return nats_failure(kOrders, status);
-  const BucketState state{info->State.Msgs, info->State.LastSeq};
+  const BucketState state{info->State.Msgs, static_cast<std::uint64_t>(info->State.NumSubjects), info->State.LastSeq};
   jsStreamInfo_Destroy(info);
   return state;
 }
