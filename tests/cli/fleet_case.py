@@ -52,12 +52,13 @@ def free_port():
 class NatsClient:
     """As much of the protocol as it takes to hear what is sent, and to send it again."""
 
-    def __init__(self, port, user=None, password=None):
+    def __init__(self, port, user=None, password=None, headers=False):
+        """With headers what is heard begins with them."""
         self.refused = []
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=support.TIMEOUT_S)
         self.file = self.socket.makefile("rwb")
         self.file.readline()  # INFO
-        options = {"verbose": False, "pedantic": False} | ({"user": user, "pass": password} if user else {})
+        options = {"verbose": False, "pedantic": False, "headers": headers} | ({"user": user, "pass": password} if user else {})
         self.say(b"CONNECT " + json.dumps(options).encode())
         self.ping()
 
@@ -73,7 +74,7 @@ class NatsClient:
             line = self.file.readline()
             if line == b"PONG\r\n":
                 return heard
-            if line.startswith(b"MSG "):
+            if line.startswith((b"MSG ", b"HMSG ")):
                 words = line.split()
                 heard.append((words[1], self.file.read(int(words[-1]))))
                 self.file.read(2)

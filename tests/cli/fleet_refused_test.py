@@ -25,6 +25,21 @@ class Refused(FleetCase):
         return {one["id"]: one["state"] for one in self.hosts().get(host, {"orders": []})["orders"]}
 
 
+class Ended(Refused):
+    def test_an_order_is_not_purged_but_deleted(self):
+        """Servers before 2.10.11 pass over what else is new where one is purged."""
+        Host(self, "a")
+        client = NatsClient(self.port, headers=True)
+        self.addCleanup(client.close)
+        order = self.order("hist", "job", "--keys", "source", "--detach")
+        client.subscribe(b"$KV.landtrace_orders.>")
+        self.fleet("end", order)
+        heard = self.awaited(client.ping)
+        self.assertEqual([subject for subject, _ in heard], [b"$KV.landtrace_orders." + order.encode()])
+        self.assertIn(b"KV-Operation: DEL\r\n", heard[0][1])
+        self.assertNotIn(b"Rollup", heard[0][1])
+
+
 class Forgotten(Refused):
     """An agent that tells of what has ended for half a second more, in place of ten minutes."""
 
@@ -44,6 +59,20 @@ class Forgotten(Refused):
             self.put(name)
         self.wait_until(lambda: self.orders() == dict.fromkeys(names, "refused"))
         self.fleet("end", *names[1:])
+        self.wait_until(lambda: self.orders() == {"o0": "refused"})
+
+    def test_nor_are_those_that_somebody_purges(self):
+        """The server passes over some of them."""
+        client = NatsClient(self.port, headers=True)
+        self.addCleanup(client.close)
+        names = [f"o{number}" for number in range(50)]
+        for name in names:
+            self.put(name)
+        self.wait_until(lambda: self.orders() == dict.fromkeys(names, "refused"))
+        head = b"NATS/1.0\r\nKV-Operation: PURGE\r\nNats-Rollup: sub\r\n\r\n"
+        client.file.write(b"".join(b"HPUB $KV.landtrace_orders.%s %d %d\r\n%s\r\n" % (name.encode(), len(head), len(head), head)
+                                   for name in names[1:]))
+        client.ping()
         self.wait_until(lambda: self.orders() == {"o0": "refused"})
 
     def test_nor_is_one_whose_time_is_over(self):

@@ -37,9 +37,11 @@ void OrderMirror::look(Transport& transport, const std::shared_ptr<Arrivals>& ar
   const std::uint64_t reconnects = transport.reconnects();
   if (reconnects != reconnects_) reset();
   reconnects_ = reconnects;
+  const bool had_gap = has_gap_;
   for (Arrivals::Entry& entry : arrivals->take_entries()) {
     if (subscription_ && entry.subscription == number_) take(std::move(entry));
   }
+  if (has_gap_ && !had_gap) next_ns_ = std::min(next_ns_, now_ns + kFirstCheck_ns);
   if (now_ns < next_ns_ && subscription_) return;
   if (subscription_) {
     next_ns_ = arch::monotonic_ns() + (check(transport) ? kCheck_ns : kUntold_ns);
@@ -50,20 +52,30 @@ void OrderMirror::look(Transport& transport, const std::shared_ptr<Arrivals>& ar
 }
 
 void OrderMirror::subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals) {
-  is_whole_ = is_last_ = false;
+  is_whole_ = is_last_ = has_gap_ = false;
   newest_ = 0;
   ids_.clear();
   orders_.clear();
+  const auto before = transport.bucket_state();
+  begin_ = before ? std::optional(before->newest) : std::nullopt;
   auto made = transport.hear_orders(
       [arrivals, number = ++number_](natsMsg* message) { arrivals->add(entry_of(message, number)); });
   if (!made) return;
   subscription_ = *std::move(made);
-  const auto state = transport.bucket_state();
+  const auto state = before ? transport.bucket_state() : before;
   wanted_ = state ? std::optional(*state) : std::nullopt;
-  is_whole_ = has_wanted();
+  if (has_wanted()) become_whole();
 }
 
+void OrderMirror::become_whole() {
+  is_whole_ = true;
+  if (!begin_) begin_ = newest_;
+}
+
+// nats-server before 2.10.11, where somebody purges a key, passes over what it has not told of others yet. Nothing says
+// so but the gap, which what was replaced before it was told of leaves, too.
 void OrderMirror::take(Arrivals::Entry entry) {
+  if (begin_ && entry.sequence > std::max(newest_, *begin_) + 1) has_gap_ = true;
   if (entry.sequence >= newest_) is_last_ = entry.is_newest;
   newest_ = std::max(newest_, entry.sequence);
   ids_.insert(entry.id);
@@ -72,11 +84,11 @@ void OrderMirror::take(Arrivals::Entry entry) {
   } else {
     orders_.erase(entry.id);
   }
-  is_whole_ = is_whole_ || has_wanted();
+  if (has_wanted()) become_whole();
 }
 
-// The newest one comes last. It may have been removed, without one that says so: then each id has come once. Servers
-// pass over some where others change while they begin (seen with 2.9.10): that the newest has come is not enough.
+// The newest one comes last. It may have been removed, without one that says so: then each id has come once. That the
+// newest has come is not enough, as some may have been passed over.
 bool OrderMirror::has_wanted() const {
   return wanted_ && ids_.size() >= wanted_->ids && (newest_ >= wanted_->newest || ids_.size() >= wanted_->entries);
 }
@@ -92,10 +104,10 @@ bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
 // meanwhile. Afterwards it is read anew.
 bool OrderMirror::check(Transport& transport) {
   const auto state = transport.bucket_state();
-  const bool has_all = state && has_all_of(*state);
+  const bool has_all = state && !has_gap_ && has_all_of(*state);
   const bool is_refused = !state && state.error().code == EACCES && !wanted_;
   if (has_all || (!state && !is_whole_ && is_last_)) {
-    is_whole_ = true;
+    become_whole();
   } else if (state || is_refused) {
     reset();
   }

@@ -17,8 +17,8 @@ class OrderMirror {
   using Orders = std::map<std::string, std::string>;
 
   // Takes what has arrived, and asks for the bucket where it has to: in the beginning, when the transport was connected
-  // again, and when it has something of which nothing was heard: who kept the subscription may have gone. The transport
-  // is connected and prepared.
+  // again, and when it has something of which nothing was heard: who kept the subscription may have gone, or the server
+  // have passed over it. The transport is connected and prepared.
   void look(Transport& transport, const std::shared_ptr<Arrivals>& arrivals, std::uint64_t now_ns);
   // Forgets the subscription.
   void reset() { subscription_.reset(); }
@@ -32,6 +32,7 @@ class OrderMirror {
  private:
   void subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals);
   void take(Arrivals::Entry entry);
+  void become_whole();
   [[nodiscard]] bool has_wanted() const;
   [[nodiscard]] bool has_all_of(const Transport::BucketState& bucket) const;
   bool check(Transport& transport);
@@ -41,9 +42,11 @@ class OrderMirror {
   std::uint64_t reconnects_ = 0;
   std::uint64_t next_ns_ = 0;
   // Of the subscription:
+  std::optional<Transport::Sequence> begin_;      // behind it each entry comes; nullopt: not known
   std::optional<Transport::BucketState> wanted_;  // what the bucket had when it was made; nullopt: nobody said
   Transport::Sequence newest_ = 0;
   bool is_last_ = false;       // as the newest entry says of itself
+  bool has_gap_ = false;       // behind begin_
   std::set<std::string> ids_;  // that were heard of, those that are gone with them
   bool is_whole_ = false;
   Orders orders_;
