@@ -98,7 +98,7 @@ void KernelOutput::look() {
 bool KernelOutput::copy_rest() {
   bool any = false;
   for (const auto& one : outputs_) {
-    if (const auto output = one.lock()) any |= output->copy_kernel_until(UINT64_MAX);
+    if (const auto output = one.lock()) any |= output->copy_kernel_rest();
   }
   return any;
 }

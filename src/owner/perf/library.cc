@@ -164,6 +164,7 @@ void Library::disable(Event& event) {
   event.is_on = event.waits_for_exec = false;
   event.end = std::min(event.end, arch::read_raw_clock(clocks_->raw()));
   Listening::hush(event);
+  kernel_.copy_rest();
   event.tracker.enable(false);
   publish_outputs();
   note_what_is_watched();
@@ -242,9 +243,9 @@ void Library::publish_outputs() {
 
 bool Library::pull() {
   bool any = false;
-  // What the kernel has to tell of a program that emits is looked at before its samples are, and told between them.
-  kernel_.look();
   any |= listening_.pull();
+  // Besides what sources have seen, and told between their samples.
+  kernel_.look();
   any |= kernel_.copy_rest();
   const std::uint64_t now = arch::monotonic_ns();
   if (clocks_ && now - sampled_ns_ > kSampleClocksAfter_ns) {

@@ -9,6 +9,7 @@
 #include "arch/clock.hpp"
 #include "output/perf_data/mappings.hpp"
 #include "perf/event.hpp"
+#include "perf/source.hpp"
 
 namespace landtrace::perf {
 namespace {
@@ -148,6 +149,15 @@ bool OutputRing::copy_kernel_until(std::uint64_t time) {
     has_kernel_records_ |= ring->has_records();
   }
   return any;
+}
+
+bool OutputRing::copy_kernel_rest() {
+  std::uint64_t until = UINT64_MAX;
+  for (const Event* const event : events_) {
+    const std::uint64_t raw = event->source != nullptr ? event->source->given_until() : buffer::kNoHorizon;
+    if (raw != buffer::kNoHorizon) until = std::min(until, event->clock->to_ns(raw));
+  }
+  return copy_kernel_until(until);
 }
 
 void OutputRing::forget_kernel() {

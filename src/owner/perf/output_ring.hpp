@@ -53,6 +53,8 @@ class OutputRing {
   void look_at_kernel();
   [[nodiscard]] bool has_kernel_records() const { return has_kernel_records_; }
   bool copy_kernel_until(std::uint64_t time);
+  // What is not newer than samples to come.
+  bool copy_kernel_rest();
   void forget_kernel();
 
   // Lets the program see what was written, and wakes it where it wants to be woken.

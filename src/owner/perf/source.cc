@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "buffer/stream.hpp"
 #include "output/stack/user_stack.hpp"
 #include "perf/counter.hpp"
 #include "ring/writer.hpp"
@@ -169,15 +168,30 @@ bool Source::pull() {
     watch_for_exec(*event);
     if (event->target) event->target->look_around();
   }
-  const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
+  const std::uint64_t horizon = is_finishing_ ? buffer::kNoHorizon : arch::read_raw_clock(session_->raw_clock());
+  look_at_kernel();
   add_new_users();
   if (has_stacks_) look_at_objects();
-  const bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
-  if (has_stacks_) give_old(is_finishing_ ? buffer::kNoHorizon : horizon);
+  const bool any = pull_rings(horizon);
+  if (has_stacks_) give_old(horizon);
+  note_given();
   note_rest();
   publish_positions();
   gate_->renew(now_ns);
   return any;
+}
+
+// Not before the horizon is known: what the kernel tells of a program before that emits has to be there by then.
+void Source::look_at_kernel() const {
+  for (const Event* const event : all_) {
+    if (event->output) event->output->look_at_kernel();
+  }
+}
+
+void Source::note_given() {
+  given_until_ = merge_.settled();
+  if (waits_for_room_) given_until_ = std::min(given_until_, merge_.next()->cursor->clock());
+  for (const auto& [tid, what] : waiting_) given_until_ = std::min(given_until_, what.clock);
 }
 
 // Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.

@@ -14,6 +14,7 @@
 #include "arch/clock_line.hpp"
 #include "buffer/mapped_objects.hpp"
 #include "buffer/merge.hpp"
+#include "buffer/stream.hpp"
 #include "buffer/tasks.hpp"
 #include "consumer/session.hpp"
 #include "perf/event.hpp"
@@ -42,6 +43,8 @@ class Source {
 
   // Makes samples of what has happened. True if there was anything.
   bool pull();
+  // The raw time up to which all has been given, as of the last look.
+  [[nodiscard]] std::uint64_t given_until() const { return view_ ? given_until_ : buffer::kNoHorizon; }
   // Whether nobody serves the domain any more.
   [[nodiscard]] bool is_dead() const { return view_->owner_died(); }
   void disconnect() { view_.reset(); }
@@ -73,6 +76,8 @@ class Source {
   [[nodiscard]] bool is_wanted(std::uint32_t slot) const;
   void unlisten(const Tracepoint& tracepoint);
   void finish();
+  void look_at_kernel() const;
+  void note_given();
   void note_rest();
   void add_new_users();
   bool pull_rings(std::uint64_t horizon);
@@ -111,6 +116,7 @@ class Source {
   std::optional<arch::ClockLine> line_;
   std::vector<Event*> all_;
   bool waits_for_room_ = false;
+  std::uint64_t given_until_ = 0;
   std::uint64_t renewed_ns_ = 0;
   std::vector<std::unique_ptr<Listeners>> by_slot_;
   bool has_stacks_ = false;
