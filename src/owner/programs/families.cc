@@ -8,7 +8,8 @@ namespace {
 using Tasks = std::unordered_map<std::uint32_t, const TaskStat*>;
 
 // Goes up from parent to parent as long as they were only forked and have the same image. Where that ends (the next has
-// ended, so that the parent is init or a subreaper) it takes a root with the same image. 0: none.
+// ended, so that the parent is init or a subreaper) it takes a root with the same image, unless it ends at another one:
+// without random places all that run a program have the same. 0: none.
 std::uint32_t nearest_ancestor(const Ancestors& ancestors, const Tasks& tasks, const TaskStat& task) {
   const TaskStat* at = &task;
   // The tasks were not read at one moment: with a pid that was given anew meanwhile parents may form a ring. So there
@@ -17,9 +18,8 @@ std::uint32_t nearest_ancestor(const Ancestors& ancestors, const Tasks& tasks, c
     const auto ancestor = ancestors.find(at->parent);
     if (ancestor != ancestors.end() && ancestor->second.image == task.image) return at->parent;
     const auto parent = tasks.find(at->parent);
-    const bool is_relative =
-        parent != tasks.end() && parent->second->only_forked && parent->second->image == task.image;
-    if (!is_relative) break;
+    if (parent == tasks.end() || parent->second->image != task.image) break;
+    if (!parent->second->only_forked) return 0;
     at = parent->second;
   }
   const auto root = std::find_if(ancestors.begin(), ancestors.end(), [&](const auto& ancestor) {

@@ -2,8 +2,8 @@
 // of forks (another network namespace, another user than root).
 //
 // By parents alone they cannot be found: when a process ends its children get another parent. So it counts, too, where
-// exec has put a program (Image): that place is random, and processes have it in common if they were forked from one
-// another.
+// exec has put a program (Image): that place is random (unless somebody has turned that off), and processes have it in
+// common if they were forked from one another.
 #pragma once
 
 #include <unordered_map>

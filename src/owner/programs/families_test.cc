@@ -73,6 +73,12 @@ TEST(FamiliesTest, AChainOfParentsEndsAtAProgramThatCalledExec) {
               IsEmpty());
 }
 
+TEST(FamiliesTest, ChildrenOfAnotherThatRunsTheSameProgramInTheSamePlaceAreItsOwn) {
+  EXPECT_THAT(find_descendants({{10, root()}}, {called_exec(10, kInit), called_exec(20, kInit), forked(21, 20),
+                                                forked(22, 21), forked(11, 10)}),
+              UnorderedElementsAre(Descendant{10, 11, 111}));
+}
+
 TEST(FamiliesTest, AParentWhosePidAnotherProgramHasByNowIsNoAncestor) {
   EXPECT_THAT(find_descendants({{10, {kAnother, true}}}, {forked(11, 10)}), IsEmpty());
 }
