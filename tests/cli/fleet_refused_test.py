@@ -35,9 +35,10 @@ class Ended(Refused):
         client.subscribe(b"$KV.landtrace_orders.>")
         self.fleet("end", order)
         heard = self.awaited(client.ping)
-        self.assertEqual([subject for subject, _ in heard], [b"$KV.landtrace_orders." + order.encode()])
-        self.assertIn(b"KV-Operation: DEL\r\n", heard[0][1])
-        self.assertNotIn(b"Rollup", heard[0][1])
+        self.assertEqual({subject for subject, _ in heard}, {b"$KV.landtrace_orders." + order.encode()})
+        for _, message in heard:  # sent again where the server is late to answer
+            self.assertIn(b"KV-Operation: DEL\r\n", message)
+            self.assertNotIn(b"Rollup", message)
 
 
 class Forgotten(Refused):

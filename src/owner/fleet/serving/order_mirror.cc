@@ -10,6 +10,8 @@ constexpr std::uint64_t kAgain_ns = 250'000'000;
 // The first time soon: who may not ask for the bucket has not all of it until then.
 constexpr std::uint64_t kFirstCheck_ns = 1'000'000'000;
 constexpr std::uint64_t kCheck_ns = 60'000'000'000;
+// What a server passes over need not leave a gap: its replicas may not be equally far.
+constexpr std::uint64_t kTrusted_ns = 600'000'000'000;
 // A server that has much to do is not asked for more.
 constexpr std::uint64_t kUntold_ns = 5'000'000'000;
 constexpr const char* kOperation = "KV-Operation";
@@ -38,20 +40,19 @@ void OrderMirror::look(Transport& transport, const std::shared_ptr<Arrivals>& ar
   if (reconnects != reconnects_) reset();
   reconnects_ = reconnects;
   const bool had_gap = has_gap_;
-  for (Arrivals::Entry& entry : arrivals->take_entries()) {
-    if (subscription_ && entry.subscription == number_) take(std::move(entry));
-  }
+  take_all(*arrivals);
   if (has_gap_ && !had_gap) next_ns_ = std::min(next_ns_, now_ns + kFirstCheck_ns);
   if (now_ns < next_ns_ && subscription_) return;
   if (subscription_) {
-    next_ns_ = arch::monotonic_ns() + (check(transport) ? kCheck_ns : kUntold_ns);
+    next_ns_ = arch::monotonic_ns() + (check(transport, *arrivals) ? kCheck_ns : kUntold_ns);
   }
   if (subscription_) return;
   subscribe(transport, arrivals);
-  next_ns_ = now_ns + (subscription_ ? kFirstCheck_ns : kAgain_ns);
+  next_ns_ = arch::monotonic_ns() + (subscription_ ? kFirstCheck_ns : kAgain_ns);
 }
 
 void OrderMirror::subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals) {
+  begun_ns_ = arch::monotonic_ns();
   is_whole_ = is_last_ = has_gap_ = false;
   newest_ = 0;
   ids_.clear();
@@ -70,6 +71,12 @@ void OrderMirror::subscribe(Transport& transport, const std::shared_ptr<Arrivals
 void OrderMirror::become_whole() {
   is_whole_ = true;
   if (!begin_) begin_ = newest_;
+}
+
+void OrderMirror::take_all(Arrivals& arrivals) {
+  for (Arrivals::Entry& entry : arrivals.take_entries()) {
+    if (subscription_ && entry.subscription == number_) take(std::move(entry));
+  }
 }
 
 // nats-server before 2.10.11, where somebody purges a key, passes over what it has not told of others yet. Nothing says
@@ -102,9 +109,11 @@ bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
 // False: nobody said what the bucket has. Who may not ask has what came until now if the newest entry is the last one,
 // as that says. Not before some time has gone by: what entries say of others to come is wrong where the bucket changes
 // meanwhile. Afterwards it is read anew.
-bool OrderMirror::check(Transport& transport) {
+bool OrderMirror::check(Transport& transport, Arrivals& arrivals) {
   const auto state = transport.bucket_state();
-  const bool has_all = state && !has_gap_ && has_all_of(*state);
+  take_all(arrivals);
+  const bool is_old = arch::monotonic_ns() - begun_ns_ >= kTrusted_ns;
+  const bool has_all = state && !has_gap_ && !is_old && has_all_of(*state);
   const bool is_refused = !state && state.error().code == EACCES && !wanted_;
   if (has_all || (!state && !is_whole_ && is_last_)) {
     become_whole();

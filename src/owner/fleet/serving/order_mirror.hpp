@@ -31,17 +31,19 @@ class OrderMirror {
 
  private:
   void subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals);
+  void take_all(Arrivals& arrivals);
   void take(Arrivals::Entry entry);
   void become_whole();
   [[nodiscard]] bool has_wanted() const;
   [[nodiscard]] bool has_all_of(const Transport::BucketState& bucket) const;
-  bool check(Transport& transport);
+  bool check(Transport& transport, Arrivals& arrivals);
 
   Subscription subscription_;
   std::uint64_t number_ = 0;  // of the subscription
   std::uint64_t reconnects_ = 0;
   std::uint64_t next_ns_ = 0;
   // Of the subscription:
+  std::uint64_t begun_ns_ = 0;
   std::optional<Transport::Sequence> begin_;      // behind it each entry comes; nullopt: not known
   std::optional<Transport::BucketState> wanted_;  // what the bucket had when it was made; nullopt: nobody said
   Transport::Sequence newest_ = 0;
