@@ -46,13 +46,13 @@ std::unique_ptr<SampleClock> SampleClock::of_kernel(arch::RawClock raw) {
   return clock;
 }
 
-SampleClock* SampleClocks::find(const perf_event_attr& attr) {
+std::shared_ptr<SampleClock> SampleClocks::find(const perf_event_attr& attr) {
   const clockid_t id = attr.use_clockid != 0 ? attr.clockid : kOfKernel;
   if (attr.use_clockid != 0 && !is_known(attr.clockid)) return nullptr;
-  std::unique_ptr<SampleClock>& clock = clocks_[id];
+  std::shared_ptr<SampleClock>& clock = clocks_[id];
   if (!clock && id == kOfKernel) clock = SampleClock::of_kernel(raw_);
-  if (!clock) clock = std::make_unique<SampleClock>(raw_, id == kOfKernel ? CLOCK_MONOTONIC : id);
-  return clock.get();
+  if (!clock) clock = std::make_shared<SampleClock>(raw_, id == kOfKernel ? CLOCK_MONOTONIC : id);
+  return clock;
 }
 
 }  // namespace landtrace::perf

@@ -46,7 +46,7 @@ class SampleClocks {
 
   // The one that the attr asks for; else perf's own, so that times are those of the kernel's events in the same
   // recording; where that is not known, CLOCK_MONOTONIC. EINVAL: there is no such clock.
-  SampleClock* find(const perf_event_attr& attr);
+  std::shared_ptr<SampleClock> find(const perf_event_attr& attr);
   void sample() {
     for (auto& [id, clock] : clocks_) clock->sample();
   }
@@ -56,7 +56,7 @@ class SampleClocks {
   static constexpr clockid_t kOfKernel = -1;
 
   arch::RawClock raw_;
-  std::map<clockid_t, std::unique_ptr<SampleClock>> clocks_;
+  std::map<clockid_t, std::shared_ptr<SampleClock>> clocks_;
 };
 
 }  // namespace landtrace::perf

@@ -28,7 +28,7 @@ TEST(SampleClockTest, OfTheKernelIsTheOneThatItsEventsHave) {
   const arch::RawClock raw = arch::best_raw_clock();
   SampleClocks clocks(raw);
   perf_event_attr attr{};
-  SampleClock* const clock = clocks.find(attr);
+  const auto clock = clocks.find(attr);
   ASSERT_NE(clock, nullptr);
   int far = 0;
   for (int i = 0; i < 100; ++i) {

@@ -45,7 +45,7 @@ struct Event {
   // Whose; nullopt: everybody's.
   std::optional<Target> target;
   std::string filter;
-  SampleClock* clock = nullptr;
+  std::shared_ptr<SampleClock> clock;
   // Those of its group, the leader first; itself alone where it is in none.
   std::shared_ptr<std::vector<Event*>> group;
   // Of the event's threads, besides its samples.

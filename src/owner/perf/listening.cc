@@ -1,5 +1,9 @@
 #include "perf/listening.hpp"
 
+#include <map>
+
+#include "arch/clock.hpp"
+
 namespace landtrace::perf {
 namespace {
 
@@ -61,9 +65,16 @@ void Listening::end(Event& event) {
   std::erase_if(counters_, [](const auto& counter) { return !counter->is_used(); });
 }
 
+// One horizon for all that have the same clock: what the kernel tells of a program stands behind what each of them gives
+// of it before.
 bool Listening::pull() {
+  std::map<arch::RawClock, std::uint64_t> horizons;
   bool any = false;
-  for (const auto& source : sources_) any |= source->pull();
+  for (const auto& source : sources_) {
+    const auto [horizon, is_new] = horizons.try_emplace(source->raw_clock());
+    if (is_new) horizon->second = arch::read_raw_clock(source->raw_clock());
+    any |= source->pull(horizon->second);
+  }
   return pull_before_exec() || any;
 }
 
@@ -71,10 +82,11 @@ bool Listening::pull() {
 bool Listening::pull_before_exec() {
   bool any = false;
   for (const auto& source : before_exec_) {
-    any |= source->pull();
+    const auto pull = [&source] { return source->pull(arch::read_raw_clock(source->raw_clock())); };
+    any |= pull();
     std::vector<Event*> done = source->events();
     std::erase_if(done, [](const Event* event) { return event->waits_for_exec; });
-    if (!done.empty()) any |= source->pull();
+    if (!done.empty()) any |= pull();
     for (Event* const event : done) source->remove(*event);
   }
   std::erase_if(before_exec_, [](const auto& source) { return !source->is_used(); });

@@ -156,7 +156,7 @@ std::uint64_t Source::raw_at(std::uint64_t monotonic_ns, std::uint64_t not_befor
   return low;
 }
 
-bool Source::pull() {
+bool Source::pull(std::uint64_t horizon) {
   if (!view_ || all_.empty()) return false;
   const std::uint64_t now_ns = arch::monotonic_ns();
   if (now_ns - renewed_ns_ > kRenewAfter_ns) {
@@ -168,7 +168,6 @@ bool Source::pull() {
     watch_for_exec(*event);
     if (event->target) event->target->look_around();
   }
-  const std::uint64_t horizon = is_finishing_ ? buffer::kNoHorizon : arch::read_raw_clock(session_->raw_clock());
   look_at_kernel();
   add_new_users();
   if (has_stacks_) look_at_objects();
@@ -181,7 +180,7 @@ bool Source::pull() {
   return any;
 }
 
-// Not before the horizon is known: what the kernel tells of a program before that emits has to be there by then.
+// Not before the horizon: what the kernel tells of a program before that emits has to be there by then.
 void Source::look_at_kernel() const {
   for (const Event* const event : all_) {
     if (event->output) event->output->look_at_kernel();
@@ -191,7 +190,6 @@ void Source::look_at_kernel() const {
 void Source::note_given() {
   given_until_ = merge_.settled();
   if (waits_for_room_) given_until_ = std::min(given_until_, merge_.next()->cursor->clock());
-  for (const auto& [tid, what] : waiting_) given_until_ = std::min(given_until_, what.clock);
 }
 
 // Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.
@@ -213,7 +211,7 @@ void Source::finish() {
   is_finishing_ = true;
   // When it returns, no producer is in the middle of an event any more.
   std::ignore = session_->stop();
-  std::ignore = pull();
+  std::ignore = pull(buffer::kNoHorizon);
   is_finishing_ = false;
 }
 

@@ -41,8 +41,9 @@ class Source {
   // As of the last look: there are samples for which an output has no room yet.
   [[nodiscard]] bool waits_for_room() const { return waits_for_room_; }
 
-  // Makes samples of what has happened. True if there was anything.
-  bool pull();
+  [[nodiscard]] arch::RawClock raw_clock() const { return session_->raw_clock(); }
+  // Makes samples of what has happened up to the horizon, a raw time from before the call. True if there was anything.
+  bool pull(std::uint64_t horizon);
   // The raw time up to which all has been given, as of the last look.
   [[nodiscard]] std::uint64_t given_until() const { return view_ ? given_until_ : buffer::kNoHorizon; }
   // Whether nobody serves the domain any more.
