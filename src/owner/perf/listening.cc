@@ -65,8 +65,8 @@ void Listening::end(Event& event) {
   std::erase_if(counters_, [](const auto& counter) { return !counter->is_used(); });
 }
 
-// One horizon for all that have the same clock: what the kernel tells of a program stands behind what each of them gives
-// of it before.
+// One horizon for all that have the same clock: what the kernel tells of a program stands behind what each of them
+// gives of it before.
 bool Listening::pull() {
   std::map<arch::RawClock, std::uint64_t> horizons;
   bool any = false;
