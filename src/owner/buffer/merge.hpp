@@ -57,9 +57,6 @@ class Merge {
     return choose();
   }
 
-  // The horizon that this keeps to: no older record comes any more.
-  [[nodiscard]] std::uint64_t settled() const { return horizon_; }
-
  private:
   static constexpr std::uint64_t kNever = ~0ull;
 

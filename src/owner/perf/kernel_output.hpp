@@ -28,7 +28,7 @@ class KernelOutput {
   Result<std::shared_ptr<OutputRing>> replace_memory(int fd);
 
   // Sees what the kernel has written by now. The outputs copy it: what comes before a sample with that, the rest with
-  // copy_rest(), unless samples to come are older. True if there was anything.
+  // copy_rest(), where no sample waits for room. True if there was anything.
   void look();
   bool copy_rest();
   // In a forked child.

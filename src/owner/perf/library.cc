@@ -164,7 +164,6 @@ void Library::disable(Event& event) {
   event.is_on = event.waits_for_exec = false;
   event.end = std::min(event.end, arch::read_raw_clock(clocks_->raw()));
   Listening::hush(event);
-  kernel_.copy_rest();
   event.tracker.enable(false);
   publish_outputs();
   note_what_is_watched();
@@ -243,9 +242,9 @@ void Library::publish_outputs() {
 
 bool Library::pull() {
   bool any = false;
-  any |= listening_.pull();
-  // Besides what sources have seen, and told between their samples.
+  // All that a program has emitted before the kernel told of its end is among the samples that come now.
   kernel_.look();
+  any |= listening_.pull();
   any |= kernel_.copy_rest();
   const std::uint64_t now = arch::monotonic_ns();
   if (clocks_ && now - sampled_ns_ > kSampleClocksAfter_ns) {

@@ -141,6 +141,11 @@ void OutputRing::look_at_kernel() {
   has_kernel_records_ = true;
 }
 
+void OutputRing::look_at_kernel_again() {
+  for (const auto& ring : kernel_) ring->look_again();
+  has_kernel_records_ = true;
+}
+
 bool OutputRing::copy_kernel_until(std::uint64_t time) {
   bool any = false;
   has_kernel_records_ = false;
@@ -152,12 +157,11 @@ bool OutputRing::copy_kernel_until(std::uint64_t time) {
 }
 
 bool OutputRing::copy_kernel_rest() {
-  std::uint64_t until = UINT64_MAX;
-  for (const Event* const event : events_) {
-    const std::uint64_t raw = event->source != nullptr ? event->source->given_until() : buffer::kNoHorizon;
-    if (raw != buffer::kNoHorizon) until = std::min(until, event->clock->to_ns(raw));
-  }
-  return copy_kernel_until(until);
+  const auto waits = [](const Event* event) { return event->source != nullptr && event->source->waits_for_room(); };
+  if (std::any_of(events_.begin(), events_.end(), waits)) return false;
+  bool any = false;
+  for (const auto& ring : kernel_) any |= ring->copy_rest(*this);
+  return any;
 }
 
 void OutputRing::forget_kernel() {

@@ -51,9 +51,9 @@ class OutputRing {
   // Of events of the kernel's that have this output, too.
   void join(std::unique_ptr<KernelRing> ring) { kernel_.push_back(std::move(ring)); }
   void look_at_kernel();
+  void look_at_kernel_again();
   [[nodiscard]] bool has_kernel_records() const { return has_kernel_records_; }
   bool copy_kernel_until(std::uint64_t time);
-  // What is not newer than samples to come.
   bool copy_kernel_rest();
   void forget_kernel();
 

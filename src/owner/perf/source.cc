@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "buffer/stream.hpp"
 #include "output/stack/user_stack.hpp"
 #include "perf/counter.hpp"
 #include "ring/writer.hpp"
@@ -173,23 +174,17 @@ bool Source::pull(std::uint64_t horizon) {
   if (has_stacks_) look_at_objects();
   const bool any = pull_rings(horizon);
   if (has_stacks_) give_old(horizon);
-  note_given();
   note_rest();
   publish_positions();
   gate_->renew(now_ns);
   return any;
 }
 
-// Not before the horizon: what the kernel tells of a program before that emits has to be there by then.
+// Behind the horizon: what the kernel has told of a program before that emitted is there by then.
 void Source::look_at_kernel() const {
   for (const Event* const event : all_) {
-    if (event->output) event->output->look_at_kernel();
+    if (event->output) event->output->look_at_kernel_again();
   }
-}
-
-void Source::note_given() {
-  given_until_ = merge_.settled();
-  if (waits_for_room_) given_until_ = std::min(given_until_, merge_.next()->cursor->clock());
 }
 
 // Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.

@@ -14,7 +14,6 @@
 #include "arch/clock_line.hpp"
 #include "buffer/mapped_objects.hpp"
 #include "buffer/merge.hpp"
-#include "buffer/stream.hpp"
 #include "buffer/tasks.hpp"
 #include "consumer/session.hpp"
 #include "perf/event.hpp"
@@ -44,8 +43,6 @@ class Source {
   [[nodiscard]] arch::RawClock raw_clock() const { return session_->raw_clock(); }
   // Makes samples of what has happened up to the horizon, a raw time from before the call. True if there was anything.
   bool pull(std::uint64_t horizon);
-  // The raw time up to which all has been given, as of the last look.
-  [[nodiscard]] std::uint64_t given_until() const { return view_ ? given_until_ : buffer::kNoHorizon; }
   // Whether nobody serves the domain any more.
   [[nodiscard]] bool is_dead() const { return view_->owner_died(); }
   void disconnect() { view_.reset(); }
@@ -78,7 +75,6 @@ class Source {
   void unlisten(const Tracepoint& tracepoint);
   void finish();
   void look_at_kernel() const;
-  void note_given();
   void note_rest();
   void add_new_users();
   bool pull_rings(std::uint64_t horizon);
@@ -117,7 +113,6 @@ class Source {
   std::optional<arch::ClockLine> line_;
   std::vector<Event*> all_;
   bool waits_for_room_ = false;
-  std::uint64_t given_until_ = 0;
   std::uint64_t renewed_ns_ = 0;
   std::vector<std::unique_ptr<Listeners>> by_slot_;
   bool has_stacks_ = false;
