@@ -40,6 +40,15 @@ class Ended(Refused):
             self.assertIn(b"KV-Operation: DEL\r\n", message)
             self.assertNotIn(b"Rollup", message)
 
+    def test_who_mistypes_an_order_is_told_and_the_others_end(self):
+        Host(self, "a")
+        order = self.order("hist", "job", "--keys", "source", "--detach")
+        for names, unknown in ((["nosuch", order, "no such"], "nosuch, no such"), ([order], order)):
+            status, out, err = self.landtrace("fleet", "end", *names)
+            self.assertEqual((status, out), (1, ""))
+            self.assert_one_line(err, f"there is no order {unknown}: landtrace fleet orders lists them")
+            self.assertNotIn(order, self.landtrace("fleet", "orders")[1])
+
 
 class Forgotten(Refused):
     """An agent that tells of what has ended for half a second more, in place of ten minutes."""

@@ -58,7 +58,11 @@ class Users(FleetCase):
         self.assertEqual(list(self.hosts(*reader)), ["web-1"])
         self.assertEqual(self.shown(order, *reader)["hits"], 30)
         status, _, err = self.landtrace("fleet", "end", order, *reader)
-        self.assertEqual(status, 1, err)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "may this user give orders?")
+        status, _, err = self.landtrace("fleet", "end", "nosuch")
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "there is no order nosuch")
         self.assertEqual([one["state"] for one in self.hosts()["web-1"]["orders"]], ["applied"])
 
     def test_collectors_answer_for_who_may_not_read_all(self):

@@ -175,8 +175,17 @@ Result<void> put(Transport& transport, const Words& words) {
 }
 
 Result<void> end(Transport& transport, const Words& words) {
-  for (const std::string& id : words) LT_CHECK(transport.remove_order(id));
-  return {};
+  std::string unknown;
+  for (const std::string& id : words) {
+    // Who may end orders but not ask for them ends what is there or not.
+    if (!transport.has_order(id).value_or(true)) {
+      unknown += (unknown.empty() ? "" : ", ") + id;
+    } else {
+      LT_CHECK(transport.remove_order(id));
+    }
+  }
+  if (unknown.empty()) return {};
+  return fail(ENOENT, fmt::format("there is no order {}: landtrace fleet orders lists them", unknown));
 }
 
 // By a collector that knows all that is in the stream now.

@@ -90,6 +90,8 @@ class Transport {
   Result<std::string> ask_for_long(const std::string& subject, const std::string& question, std::int64_t patience_ms);
 
   Result<void> put_order(const std::string& id, const std::string& json);
+  // EACCES: this user may not ask.
+  Result<bool> has_order(const std::string& id);
   // Also of one that is not there.
   Result<void> remove_order(const std::string& id);
   // By id.
@@ -111,7 +113,10 @@ class Transport {
  private:
   Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from, jsSubOptions& options);
   static Result<Options> options_of(const Address& address, const std::string& name, std::int64_t patience_ms);
-  [[nodiscard]] bool may_not() const;
+  // What this user was told last that it may not; empty: nothing.
+  [[nodiscard]] std::string refusal() const;
+  // Whether it was told so since it was told that.
+  [[nodiscard]] bool is_refused(const std::string& before = "") const;
   Result<void> change_order(natsMsg* change, const std::string& what_failed);
   static void pass_to_heard(natsConnection* connection, natsSubscription* subscription, natsMsg* made, void* heard);
   static void forget_heard(void* heard);

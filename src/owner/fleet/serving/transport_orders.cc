@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int32_t kMostOrderBytes = 64 * 1024;
 constexpr std::int64_t kLook_ms = 200;
+constexpr const char* kOperation = "KV-Operation";  // of an entry that says that there is none any more
 
 std::string subject_of_order(const std::string& id) { return std::string("$KV.") + kOrders + "." + id; }
 
@@ -60,7 +61,7 @@ Result<Subscription> Transport::hear_orders(Heard heard) {
 Result<Transport::BucketState> Transport::bucket_state() {
   jsStreamInfo* info = nullptr;
   const natsStatus status = js_GetStreamInfo(&info, stream_.get(), kOrdersStream, nullptr, nullptr);
-  if (status == NATS_TIMEOUT && may_not()) return fail(EACCES, "this user may not ask for the bucket of orders");
+  if (status == NATS_TIMEOUT && is_refused()) return fail(EACCES, "this user may not ask for the bucket of orders");
   if (status != NATS_OK) return nats_failure(kOrders, status);
   const BucketState state{info->State.Msgs, static_cast<std::uint64_t>(info->State.NumSubjects), info->State.LastSeq};
   jsStreamInfo_Destroy(info);
@@ -69,9 +70,15 @@ Result<Transport::BucketState> Transport::bucket_state() {
 
 // The server gives no answer to who may not, but libnats hears of that at once. It may have been about something else
 // that was asked for before.
-bool Transport::may_not() const {
+std::string Transport::refusal() const {
   const char* text = nullptr;
-  return natsConnection_GetLastError(connection_.get(), &text) == NATS_NOT_PERMITTED;
+  const bool is_refusal = natsConnection_GetLastError(connection_.get(), &text) == NATS_NOT_PERMITTED;
+  return is_refusal && text != nullptr ? text : "";
+}
+
+bool Transport::is_refused(const std::string& before) const {
+  const std::string now = refusal();
+  return !now.empty() && now != before;
 }
 
 Result<void> Transport::change_order(natsMsg* change, const std::string& what_failed) {
@@ -83,12 +90,12 @@ Result<void> Transport::change_order(natsMsg* change, const std::string& what_fa
   options.MsgId = made;
   options.MaxWait = kLook_ms;
   if (status != NATS_OK) return nats_failure(what_failed, status);
-  const bool was_refused_before = may_not();
+  const std::string before = refusal();
   for (std::int64_t waited_ms = 0; waited_ms < kCommandPatience_ms; waited_ms += options.MaxWait) {
     status = js_PublishMsg(nullptr, stream_.get(), change, &options, nullptr);
     if (status == NATS_OK) return {};
     if (status != NATS_TIMEOUT) return nats_failure(what_failed, status);
-    if (may_not() && !was_refused_before) return fail(EACCES, what_failed + ": may this user give orders?");
+    if (is_refused(before)) return fail(EACCES, what_failed + ": may this user give orders?");
   }
   return fail(ETIMEDOUT, "the server has not said that it took this; what it has is told by landtrace fleet orders");
 }
@@ -103,6 +110,28 @@ Result<void> Transport::put_order(const std::string& id, const std::string& json
   return change_order(made, "the order was not taken");
 }
 
+Result<bool> Transport::has_order(const std::string& id) {
+  LT_CHECK(open_bucket());
+  const std::string subject = subject_of_order(id);
+  const std::string before = refusal();
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = kLook_ms;
+  for (std::int64_t waited_ms = 0; waited_ms < kCommandPatience_ms; waited_ms += options.Wait) {
+    natsMsg* made = nullptr;
+    const natsStatus status = js_GetLastMsg(&made, stream_.get(), kOrdersStream, subject.c_str(), &options, nullptr);
+    const Message newest(made);
+    const char* ended = nullptr;
+    if (status == NATS_NOT_FOUND) return false;
+    if (status == NATS_OK) {
+      return natsMsg_GetSubject(made) == subject && natsMsgHeader_Get(made, kOperation, &ended) != NATS_OK;
+    }
+    if (status != NATS_TIMEOUT) return nats_failure("orders", status);
+    if (is_refused(before)) return fail(EACCES, "this user may not ask for the bucket of orders");
+  }
+  return fail(ETIMEDOUT, "the server does not say which orders there are");
+}
+
 // Deleted, not purged: where a key is purged, nats-server before 2.10.11 passes over what it has not told of others.
 // The bucket has one entry of each key, so nothing is kept by that.
 Result<void> Transport::remove_order(const std::string& id) {
@@ -110,7 +139,7 @@ Result<void> Transport::remove_order(const std::string& id) {
   natsMsg* made = nullptr;
   natsStatus status = natsMsg_Create(&made, subject_of_order(id).c_str(), nullptr, nullptr, 0);
   const Message change(made);
-  if (status == NATS_OK) status = natsMsgHeader_Set(made, "KV-Operation", "DEL");
+  if (status == NATS_OK) status = natsMsgHeader_Set(made, kOperation, "DEL");
   if (status != NATS_OK) return nats_failure("the order was not ended", status);
   return change_order(made, "the order was not ended");
 }
