@@ -57,10 +57,11 @@ class EnableWords {
 
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
-  // Words of programs whose memory did not answer, and does now, get what they have missed.
+  // Words of programs whose memory did not answer, and does now, get what they have missed; and what nobody waits for
+  // goes on without those that do not answer.
   void make_up() { processes_.make_up(); }
-  // Whether any are to be made up for: make_up() is to be called every now and then.
-  [[nodiscard]] bool any_missed() const { return memory_.any_missed(); }
+  // Whether anything is to be done so: make_up() is to be called every now and then.
+  [[nodiscard]] bool any_unfinished() const { return memory_.any_missed() || memory_.is_at_work(); }
   // Drops the words of address spaces that are gone, and the references they held. True: some of them wait for a
   // child yet.
   bool sweep();

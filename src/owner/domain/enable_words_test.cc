@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "domain/domain.hpp"
 #include "domain/test_serving.hpp"
 #include "programs/test_child.hpp"
 #include "programs/test_client.hpp"
+#include "programs/test_hung_file.hpp"
 #include "programs/test_silent_page.hpp"
 
 namespace landtrace::domain {
@@ -263,14 +265,40 @@ TEST_F(WordsTest, AProgramWhoseMemoryDidNotAnswerIsMadeUpForWhatItHasMissed) {
   EXPECT_EQ(word, 0u);
   EXPECT_GT(told.wakes, 0);
   words().make_up();
-  EXPECT_TRUE(words().any_missed()) << "it does not answer yet";
+  EXPECT_TRUE(words().any_unfinished()) << "it does not answer yet";
   const std::uint32_t answer = 0;
   silent.answer_with(&answer, sizeof answer);
   while (space->is_silent) ::usleep(1000);
   words().make_up();
   EXPECT_EQ(word, 1u);
-  EXPECT_FALSE(words().any_missed());
+  EXPECT_FALSE(words().any_unfinished());
   EXPECT_TRUE(register_word(silent.data(), "e2"));
+}
+
+TEST_F(WordsTest, AProgramThatDoesNotAnswerWhenNobodyWaitsForItIsLeftBehind) {
+  programs::HungFile hung;
+  if (!hung.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  std::vector<std::uint32_t> memory(1 << 15, 0);
+  const auto file = domain_->registrar().open_file(myself().uid);
+  for (const auto& word : memory) {
+    ASSERT_TRUE(domain_->registrar().register_for_file(*file, my_pid(), myself(), {"e1", 0, bit_at(&word), 4}));
+  }
+  programs::TestClient client;
+  ASSERT_TRUE(register_for(client, "e1"));
+  const auto well = *words().known_space(my_pid(), myself()), space = *words().known_space(client.pid(), myself());
+  well->uid = space->uid = myself().uid + 1;  // as if they were a guest's, who is not waited for long
+  hung.put_in_place_of(space->mem);
+  ToldServingThread told(*domain_);
+  listen("e1", true);
+  EXPECT_TRUE(words().any_unfinished());
+  EXPECT_GT(told.wakes, 0);
+  for (int i = 0; i < 10'000 && !space->is_silent; ++i, ::usleep(10'000)) words().make_up();
+  EXPECT_TRUE(space->is_silent);
+  hung.answer_with('\0');
+  for (int i = 0; i < 10'000 && words().any_unfinished(); ++i, ::usleep(10'000)) words().make_up();
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1u), memory.size());
+  EXPECT_GT(hung.writes(), 0) << "it is made up for";
+  space->mem.reset();  // the file goes before the domain does
 }
 
 TEST_F(WordsTest, NoMoreWordsAreRestoredThanAUserMayHave) {

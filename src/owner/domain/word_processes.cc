@@ -83,6 +83,7 @@ void WordProcesses::refresh(const std::vector<bool>& wanted) {
 }
 
 void WordProcesses::make_up() {
+  memory_.look_after();
   if (!memory_.take_any_missed()) return;
   std::vector<programs::ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
@@ -101,7 +102,7 @@ void WordProcesses::make_up() {
 
 void WordProcesses::set_all(std::vector<programs::ForeignMemory::Change> changes) {
   memory_.set_all(std::move(changes));
-  if (memory_.any_missed()) served_by_.wake();
+  if (memory_.any_missed() || memory_.is_at_work()) served_by_.wake();
 }
 
 }  // namespace landtrace::domain

@@ -83,11 +83,12 @@ class WordProcesses {
   void copy_words(const EnableWordsByBit& from, WordProcess& to, std::uint64_t ticks);
   // Every word whose event is wanted has the value that the event has now; `wanted` is by slot.
   void refresh(const std::vector<bool>& wanted);
-  // Brings all words up to date of those who have missed a change and answer again.
+  // Brings all words up to date of those who have missed a change and answer again; what waits behind those that do
+  // not answer goes on.
   void make_up();
 
  private:
-  // Whoever serves the domain is told where one has missed its change.
+  // Whoever serves the domain is told where one has missed its change, or will have it later.
   void set_all(std::vector<programs::ForeignMemory::Change> changes);
 
   Events& events_;

@@ -295,7 +295,7 @@ void Server::keep_house() {
     domain_.enable_words().make_up();
     next_make_up_ = steady_clock::time_point::max();
   }
-  if (domain_.enable_words().any_missed()) next_make_up_ = std::min(next_make_up_, now + kMakeUp);
+  if (domain_.enable_words().any_unfinished()) next_make_up_ = std::min(next_make_up_, now + kMakeUp);
   if (const auto due = domain_.succession().next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;

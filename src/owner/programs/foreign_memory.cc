@@ -25,7 +25,6 @@ constexpr std::chrono::microseconds kPatienceWithSlowGuests = std::chrono::milli
 constexpr auto kFirstPause = std::chrono::seconds(1);
 constexpr auto kLongestPause = std::chrono::seconds(60);
 constexpr auto kStaysSlow = std::chrono::seconds(60);
-constexpr unsigned kMaxLeftBehind = 8;  // threads that one guest may keep
 
 // A process may have given the word up while there was no owner whom it could tell, and use that memory for something
 // else by now.
@@ -138,7 +137,7 @@ ForeignMemory::Lane& ForeignMemory::lane_of(std::uint32_t uid) {
 }
 
 bool ForeignMemory::Lane::is_closed() const {
-  return is_guests && (Clock::now() < closed_until || worker.left_behind() >= kMaxLeftBehind);
+  return is_guests && (Clock::now() < closed_until || !may_leave_behind());
 }
 
 std::chrono::microseconds ForeignMemory::Lane::patience() const {
@@ -168,7 +167,7 @@ std::shared_ptr<AddressSpace> ForeignMemory::give_up(Lane& lane) {
   lane.work = std::make_shared<Work>();
   lane.has_not_answered();
   if (silent) miss(*silent);
-  std::ignore = post(lane, std::move(rest));
+  if (post(lane, std::move(rest))) is_at_work_ = true;
   return silent;
 }
 
@@ -205,8 +204,12 @@ bool ForeignMemory::visit(Lane& lane, const std::shared_ptr<AddressSpace>& space
       work->leave();
     });
     const auto outcome = lane.worker.wait(lane.patience(), longest, work->progress());
+    if (outcome == PatientWorker::Outcome::kGoesOn) is_at_work_ = true;
     if (outcome != PatientWorker::Outcome::kBlocked) {
-      if (work->waiting() > 0) go_on(lane);  // with what has let it in
+      if (work->waiting() > 0) {  // what has let it in
+        go_on(lane);
+        is_at_work_ = true;
+      }
       return outcome == PatientWorker::Outcome::kDone;
     }
     // It may be in a memory that it came to before, and that nobody has waited for.
@@ -301,6 +304,15 @@ void ForeignMemory::set_all(std::vector<Change> changes, Wait wait) {
   }
 }
 
+void ForeignMemory::look_after(Microseconds patience) {
+  is_at_work_ = false;
+  for (auto& [uid, lane] : lanes_) {
+    const auto outcome = lane.worker.look(patience, lane.work->progress());
+    if (outcome != PatientWorker::Outcome::kDone) is_at_work_ = true;
+    if (outcome == PatientWorker::Outcome::kBlocked && lane.may_leave_behind()) give_up(lane);
+  }
+}
+
 void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes, Wait wait) {
   // They are the last ones: what waits is about the same words, and out of date.
   if (wait == Wait::kToTheEnd) lane.work->drop_changes();
@@ -314,10 +326,13 @@ void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes, Wait wait) {
   const Microseconds longest = lane.longest(changes.size(), is_short ? Microseconds(0) : kPatiencePerChange);
   if (!post(lane, std::move(changes))) return;
   while (!lane.is_closed()) {
-    if (lane.worker.wait(patience, longest, lane.work->progress()) != PatientWorker::Outcome::kBlocked) return;
+    const auto outcome = lane.worker.wait(patience, longest, lane.work->progress());
+    if (outcome == PatientWorker::Outcome::kDone) return;
+    if (outcome == PatientWorker::Outcome::kGoesOn) break;
     give_up(lane);
     patience = lane.is_guests ? lane.patience() : kPatienceAfterwards;
   }
+  is_at_work_ = true;
 }
 
 }  // namespace landtrace::programs

@@ -11,8 +11,8 @@
 // little time: first 20 ms, and for a minute after a memory of theirs has not answered 2 ms, with pauses of 1 s, 2 s,
 // 4 s … in which no memory of theirs is waited for at all. A minute without such a thing and it begins anew. So one
 // user costs the others less than a hundredth of their time, whatever it does. What of a guest's many words is not
-// changed in that time is changed a moment later, while others are served. Of such changes twice as many wait as the
-// guest may have words; those beyond are missed.
+// changed in that time is changed a moment later, while others are served; whether that gets on is looked at every now
+// and then (look_after). Of such changes twice as many wait as the guest may have words; those beyond are missed.
 #pragma once
 
 #include <chrono>
@@ -78,6 +78,13 @@ class ForeignMemory {
   static constexpr std::size_t kMaxWaiting = 1 << 19;
   void set_all(std::vector<Change> changes, Wait wait = Wait::kNotLong);
 
+  // Whether a helper thread is at something that nobody waits for: look_after() is to be called every now and then.
+  [[nodiscard]] bool is_at_work() const { return is_at_work_; }
+  // Leaves behind those that have not got on for `patience`, and since an earlier call: what waits behind goes on
+  // without them. Does not wait.
+  static constexpr std::chrono::milliseconds kPatienceUnwatched{500};
+  void look_after(std::chrono::microseconds patience = kPatienceUnwatched);
+
   // Whether any memory has missed changes since this was asked last.
   [[nodiscard]] bool any_missed() const { return any_missed_; }
   bool take_any_missed() { return std::exchange(any_missed_, false); }
@@ -87,6 +94,7 @@ class ForeignMemory {
 
  private:
   class Work;
+  static constexpr unsigned kMaxLeftBehind = 8;  // threads that one guest may keep
   using Clock = std::chrono::steady_clock;
   using Microseconds = std::chrono::microseconds;
   // What one user's memory is touched by.
@@ -101,6 +109,7 @@ class ForeignMemory {
 
     [[nodiscard]] bool is_slow() const { return is_guests && Clock::now() < slow_until; }
     [[nodiscard]] bool is_closed() const;
+    [[nodiscard]] bool may_leave_behind() const { return !is_guests || worker.left_behind() < kMaxLeftBehind; }
     [[nodiscard]] Microseconds patience() const;
     // For so many words.
     [[nodiscard]] Microseconds longest(std::size_t words, Microseconds each) const;
@@ -122,6 +131,7 @@ class ForeignMemory {
   std::optional<std::uint32_t> owner_uid_;
   std::map<std::uint32_t, Lane> lanes_;  // by uid
   bool any_missed_ = false;
+  bool is_at_work_ = false;
 };
 
 }  // namespace landtrace::programs

@@ -30,9 +30,16 @@ EnableBit bit_at(const void* at, std::uint8_t bit = 0) { return {address_of(at),
 class ForeignMemoryTest : public testing::Test {
  protected:
   std::shared_ptr<AddressSpace> open_myself() { return *memory_.open(my_pid(), myself()); }
-  // The job that was left behind holds the memory until it has ended.
+  // The job that was left behind holds the memory until it has ended. A test that waited for ever could not even be
+  // killed where the thread that serves the file ends before the one that reads it.
   static void wait_until_alone(const std::shared_ptr<AddressSpace>& space) {
-    while (space.use_count() > 1) std::this_thread::yield();
+    EXPECT_TRUE(comes([&] { return space.use_count() == 1; }));
+  }
+  template <typename Condition>
+  static bool comes(const Condition& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+    while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return condition();
   }
   ForeignMemory memory_;
 };
@@ -201,15 +208,79 @@ TEST_F(GuestsMemoryTest, APageThatDoesNotAnswerCostsAGuestWithManyWordsNoMore) {
     const auto start = std::chrono::steady_clock::now();
     memory.set_all(std::move(changes));
     is_soon = std::chrono::steady_clock::now() - start < std::chrono::seconds(4);
+    // A thread that has had no CPU for a second is not waited for.
+    EXPECT_TRUE(comes([&] {
+      memory.look_after();
+      return well.use_count() == 1;
+    }));
     EXPECT_TRUE(hung->is_silent && hung->has_missed);
     EXPECT_FALSE(well->is_silent || well->has_missed);
-    wait_until_alone(well);
     EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size()) << "they are changed all the same";
     file.answer_with('\0');
     wait_until_alone(hung);
     EXPECT_EQ(file.writes(), 0);
   }
   EXPECT_TRUE(is_soon);
+}
+
+// It does not answer when nobody waits for it any more.
+TEST_F(GuestsMemoryTest, WhatGoesOnAloneDoesNotStayBehindAMemoryThatDoesNotAnswer) {
+  HungFile file;
+  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  const auto well = open_guests(), hung = open_guests(), behind = open_guests();
+  file.put_in_place_of(hung->mem);
+  std::vector<std::uint32_t> words(1 << 18, 0);
+  std::uint32_t last = 0;
+  std::vector<ForeignMemory::Change> changes;
+  for (const auto& word : words) changes.push_back({well, bit_at(&word), true});
+  changes.push_back({hung, bit_at(&last, 1), true});
+  changes.push_back({behind, bit_at(&last, 2), true});
+  memory_.set_all(std::move(changes));
+  EXPECT_TRUE(memory_.is_at_work());
+  EXPECT_TRUE(comes([&] { return file.reads() > 0; }));
+  EXPECT_TRUE(comes([&] {
+    memory_.look_after(std::chrono::milliseconds(20));
+    return behind.use_count() == 1;
+  }));
+  EXPECT_EQ(last, 1u << 2);
+  EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size());
+  EXPECT_TRUE(hung->is_silent && hung->has_missed);
+  EXPECT_FALSE(behind->is_silent || behind->has_missed);
+  EXPECT_TRUE(comes([&] {
+    memory_.look_after();
+    return !memory_.is_at_work();
+  })) << "who was left behind is not looked after";
+  file.answer_with('\0');
+  wait_until_alone(hung);
+}
+
+TEST_F(GuestsMemoryTest, NoMoreThreadsAreLeftBehindByLookingThanAGuestMayKeep) {
+  HungFile file;
+  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  std::vector<std::shared_ptr<AddressSpace>> hung(12);
+  std::uint32_t word = 0;
+  std::vector<ForeignMemory::Change> changes;
+  for (auto& space : hung) {
+    space = open_guests();
+    file.put_in_place_of(space->mem);
+    changes.push_back({space, bit_at(&word), true});
+  }
+  memory_.set_all(std::move(changes));
+  const auto left_behind = [&] {
+    return std::count_if(hung.begin(), hung.end(), [](const auto& space) { return bool{space->is_silent}; });
+  };
+  EXPECT_TRUE(comes([&] {
+    memory_.look_after(std::chrono::milliseconds(1));
+    return left_behind() == 8;
+  }));
+  for (int i = 0; i < 100; ++i) {
+    memory_.look_after(std::chrono::milliseconds(1));
+    ::usleep(1000);
+  }
+  EXPECT_EQ(left_behind(), 8) << "the ninth stays";
+  EXPECT_TRUE(memory_.is_at_work());
+  file.answer_with('\0');
+  for (const auto& space : hung) wait_until_alone(space);
 }
 
 TEST_F(GuestsMemoryTest, ChangesThatGoOnAloneAreMadeInTheirOrder) {

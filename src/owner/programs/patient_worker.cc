@@ -57,36 +57,47 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
   Outcome wait(microseconds patience, microseconds longest, const Progress& progress) {
     std::unique_lock lock(mutex_);
     const auto start = Clock::now();
-    Stand stand = stand_now(progress);
-    auto since = start;
-    const auto used_before = cpu_used();
-    auto used = used_before;  // when it had got there
+    Seen seen = see(progress);
+    const auto used_before = seen.used;
+    bool has_got_on_late = false;
     const auto step = std::max(patience / kLooks, microseconds(100));
     while (!changed_.wait_for(lock, step, [this] { return done_ == posted_; })) {
       const auto now = Clock::now();
-      const bool got_on = stand_now(progress) != stand;
-      if (got_on) stand = stand_now(progress), since = now, used = cpu_used();
-      const bool hangs = now - since >= patience;
+      const bool got_on = stand_now(progress) != seen.stand;
+      if (got_on) seen = see(progress);
+      const bool hangs = now - seen.since >= patience;
       const bool is_late = now - start >= longest;
       if (!hangs && !is_late) continue;
-      const bool has_begun = begun_ != done_;
-      lock.unlock();  // the thread must not wait for us meanwhile
-      const bool could_run = !has_begun || is_runnable(tid_);
-      const auto used_now = cpu_used();
-      lock.lock();
+      const Running running = look_at_thread(lock);
       if (done_ == posted_) break;
       if (returned_) continue;  // it has nothing left to do that could block
-      const bool waits = could_run && used_now - used < patience;
+      const bool waits = waits_for_a_cpu(running, seen, patience);
       if (hangs && !waits) return Outcome::kBlocked;
       // The time for which it has waited for a CPU does not count, what it has used of one does.
-      if (waits) since = now - (used_now - used);
+      if (waits) seen.since = now - (running.used - seen.used);
       if (!is_late) continue;
-      const bool has_had_its_time = !could_run || used_now - used_before >= longest;
-      // Who has not got on since the last look may be blocked: that is found out first.
-      if (got_on && has_had_its_time) return Outcome::kGoesOn;
+      const bool has_had_its_time = !running.could_run || running.used - used_before >= longest;
+      // Who has not got on since the last look may be blocked: that is found out first. So may who does not run and has
+      // got on once, at what came next.
+      if (got_on && has_had_its_time && (running.could_run || std::exchange(has_got_on_late, true))) {
+        return Outcome::kGoesOn;
+      }
       if (now - start >= longest + patience + kPatienceWithScheduler) return Outcome::kGoesOn;
     }
     return Outcome::kDone;
+  }
+
+  Outcome look(microseconds patience, const Progress& progress) {
+    std::unique_lock lock(mutex_);
+    if (!looked_ || looked_->stand != stand_now(progress)) looked_ = see(progress);
+    const auto now = Clock::now();
+    if (done_ != posted_ && now - looked_->since < patience) return Outcome::kGoesOn;
+    const Running running = look_at_thread(lock);
+    if (done_ == posted_) return Outcome::kDone;
+    if (returned_) return Outcome::kGoesOn;
+    if (!waits_for_a_cpu(running, *looked_, patience)) return Outcome::kBlocked;
+    looked_->since = now - (running.used - looked_->used);
+    return Outcome::kGoesOn;
   }
 
   // It ends when it has done its jobs, and is counted until then (a count without a partner).
@@ -114,6 +125,29 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     friend bool operator==(const Stand&, const Stand&) = default;
   };
   [[nodiscard]] Stand stand_now(const Progress& progress) const { return {begun_, progress.load()}; }
+
+  // Since when it has stood there, and what it had used of a CPU by then.
+  struct Seen {
+    Stand stand;
+    Clock::time_point since;
+    std::chrono::nanoseconds used;
+  };
+  [[nodiscard]] Seen see(const Progress& progress) const { return {stand_now(progress), Clock::now(), cpu_used()}; }
+
+  struct Running {
+    bool could_run;
+    std::chrono::nanoseconds used;
+  };
+  Running look_at_thread(std::unique_lock<std::mutex>& lock) const {
+    const bool has_begun = begun_ != done_;
+    lock.unlock();  // the thread must not wait for us meanwhile
+    const Running running{!has_begun || is_runnable(tid_), cpu_used()};
+    lock.lock();
+    return running;
+  }
+  static bool waits_for_a_cpu(const Running& running, const Seen& seen, microseconds patience) {
+    return running.could_run && running.used - seen.used < patience;
+  }
 
   [[nodiscard]] std::chrono::nanoseconds cpu_used() const {
     timespec used{};
@@ -148,6 +182,7 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
   std::deque<std::function<void()>> jobs_;  // that have not begun
   std::uint64_t posted_ = 0, begun_ = 0, done_ = 0;
   bool stopped_ = false;
+  std::optional<Seen> looked_;
   std::shared_ptr<std::atomic<unsigned>> left_behind_;  // as PatientWorker's: without a partner
   // The job that has begun is over, though not yet counted as done. Without a partner: what the job has written is
   // looked at by who has seen that count, under the mutex.
@@ -173,6 +208,10 @@ void PatientWorker::post(std::function<void()> job) {
 
 PatientWorker::Outcome PatientWorker::wait(microseconds patience, microseconds longest, const Progress& progress) {
   return thread_ ? thread_->wait(patience, longest, progress) : Outcome::kDone;
+}
+
+PatientWorker::Outcome PatientWorker::look(std::chrono::microseconds patience, const Progress& progress) {
+  return thread_ ? thread_->look(patience, progress) : Outcome::kDone;
 }
 
 bool PatientWorker::run(std::function<void()> job, microseconds patience) {

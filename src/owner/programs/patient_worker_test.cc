@@ -87,6 +87,57 @@ TEST(PatientWorkerTest, WhoeverDoesNotGetOnIsBlocked) {
   EXPECT_TRUE(next_is_done) << "what it had yet to do it does when it comes back";
 }
 
+// What has got on at the last moment may have come to what blocks it.
+TEST(PatientWorkerTest, WhoeverHangsWhenTheTimeIsOverIsBlocked) {
+  constexpr auto kPatience = std::chrono::milliseconds(100);
+  PatientWorker worker;
+  PatientWorker::Progress progress = 0;
+  std::promise<void> answer;
+  worker.post([&] {
+    std::this_thread::sleep_for(kShort);
+    ++progress;
+    answer.get_future().wait();
+  });
+  EXPECT_EQ(worker.wait(kPatience, std::chrono::microseconds(0), progress), PatientWorker::Outcome::kBlocked);
+  worker.leave_behind();
+  answer.set_value();
+  while (worker.left_behind() > 0) std::this_thread::yield();
+}
+
+TEST(PatientWorkerTest, WhoGetsOnOnceAndAgainBeyondItsTimeIsNotWaitedFor) {
+  constexpr auto kPatience = std::chrono::seconds(8);
+  PatientWorker worker;
+  PatientWorker::Progress progress = 0;
+  std::atomic<bool> is_to_end = false;
+  worker.post([&] {
+    for (; !is_to_end; ++progress) std::this_thread::sleep_for(kShort);
+  });
+  EXPECT_EQ(worker.wait(kPatience, std::chrono::microseconds(0), progress), PatientWorker::Outcome::kGoesOn);
+  is_to_end = true;
+  EXPECT_EQ(worker.wait(kLong, kLong, progress), PatientWorker::Outcome::kDone);
+}
+
+TEST(PatientWorkerTest, WhoeverNobodyWaitsForIsLookedAfter) {
+  PatientWorker worker;
+  PatientWorker::Progress progress = 0;
+  EXPECT_EQ(worker.look(kShort, progress), PatientWorker::Outcome::kDone) << "it has nothing to do";
+  std::atomic<bool> is_to_hang = false;
+  std::promise<void> answer;
+  worker.post([&] {
+    for (; !is_to_hang; ++progress) std::this_thread::yield();
+    answer.get_future().wait();
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(worker.look(kLong, progress), PatientWorker::Outcome::kGoesOn);
+    ::usleep(1000);
+  }
+  is_to_hang = true;
+  EXPECT_EQ(worker.look(kLong, progress), PatientWorker::Outcome::kGoesOn) << "not for so long yet";
+  while (worker.look(kShort, progress) != PatientWorker::Outcome::kBlocked) ::usleep(1000);
+  answer.set_value();
+  while (worker.look(kLong, progress) != PatientWorker::Outcome::kDone) ::usleep(1000);
+}
+
 // It takes as much as somebody sees late that it has taken enough: a machine may stand still for a moment, but not each
 // time.
 TEST(PatientWorkerTest, AJobThatOnlyComputesUsesUpItsPatienceOnce) {
