@@ -11,6 +11,8 @@
 namespace landtrace::programs {
 namespace {
 
+constexpr int kMostTries = 100;  // to listen, where others fill the socket
+
 // A message is an nlmsghdr, a cn_msg and, of the kernel's, a proc_event.
 constexpr std::size_t kHead = sizeof(nlmsghdr) + sizeof(cn_msg);
 
@@ -70,13 +72,19 @@ Result<ProcConnector> ProcConnector::open(std::span<sock_filter> filter, int buf
   if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return fail_errno("listening to process events");
   }
-  LT_CHECK(send_operation(socket.get(), PROC_CN_MCAST_LISTEN));
   ProcConnector connector(std::move(socket));
-  // The kernel puts its answer into the socket before the request returns, so there is no need to wait for it. In a pid
-  // or user namespace that it does not tell of processes it accepts the request, and does not answer.
-  Message message;
-  while (connector.receive(message) == Received::kMessage) {
-    if (message.what == kAcknowledgement) return connector;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    LT_CHECK(send_operation(connector.fd(), PROC_CN_MCAST_LISTEN));
+    // The kernel puts its answer into the socket before the request returns, so there is no need to wait for it. In a
+    // pid or user namespace that it does not tell of processes it accepts the request, and does not answer. Where other
+    // processes have filled the socket the answer may be lost.
+    bool was_lost = false;
+    Message message;
+    for (auto next = connector.receive(message); next != Received::kNothing; next = connector.receive(message)) {
+      if (next == Received::kMessage && message.what == kAcknowledgement) return connector;
+      was_lost |= next == Received::kLost;
+    }
+    if (!was_lost) break;
   }
   return fail(ENOTSUP, "process events are not told here");
 }
