@@ -141,6 +141,7 @@ void Server::run() {
     domain_.serve_by(this);
     for (const std::uint32_t pid : domain_.processes()) watch_process(pid);
   }
+  wake();  // what was to be told before is found
   std::vector<epoll_event> events(kMostReady);
   // Pairs with the release store in stop().
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {

@@ -149,11 +149,11 @@ ForeignMemory::Microseconds ForeignMemory::Lane::longest(std::size_t words, Micr
   return patience() + each * static_cast<std::int64_t>(words);
 }
 
-void ForeignMemory::Lane::has_not_answered() {
+void ForeignMemory::Lane::has_not_answered(bool was_waited_for) {
   const auto now = Clock::now();
   if (!is_slow()) {
     next_pause = kFirstPause;
-  } else {
+  } else if (was_waited_for) {
     closed_until = now + next_pause;
     next_pause = std::min<Clock::duration>(next_pause * 2, kLongestPause);
   }
@@ -161,11 +161,11 @@ void ForeignMemory::Lane::has_not_answered() {
 }
 
 // The helper thread has not come back. What it has not begun is left to the next one, and nobody waits for that here.
-std::shared_ptr<AddressSpace> ForeignMemory::give_up(Lane& lane) {
+std::shared_ptr<AddressSpace> ForeignMemory::give_up(Lane& lane, bool was_waited_for) {
   auto [silent, rest] = lane.work->leave_behind();
   lane.worker.leave_behind();
   lane.work = std::make_shared<Work>();
-  lane.has_not_answered();
+  lane.has_not_answered(was_waited_for);
   if (silent) miss(*silent);
   if (post(lane, std::move(rest))) is_at_work_ = true;
   return silent;
@@ -309,7 +309,7 @@ void ForeignMemory::look_after(Microseconds patience) {
   for (auto& [uid, lane] : lanes_) {
     const auto outcome = lane.worker.look(patience, lane.work->progress());
     if (outcome != PatientWorker::Outcome::kDone) is_at_work_ = true;
-    if (outcome == PatientWorker::Outcome::kBlocked && lane.may_leave_behind()) give_up(lane);
+    if (outcome == PatientWorker::Outcome::kBlocked && lane.may_leave_behind()) give_up(lane, false);
   }
 }
 
@@ -324,11 +324,17 @@ void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes, Wait wait) {
   Microseconds patience = lane.patience();
   const bool is_short = lane.is_guests && wait == Wait::kNotLong;
   const Microseconds longest = lane.longest(changes.size(), is_short ? Microseconds(0) : kPatiencePerChange);
+  // What a guest has waiting goes on alone, and so does what comes behind it.
+  bool is_over = is_short && lane.work->waiting() > 0, has_gone_on = false;
   if (!post(lane, std::move(changes))) return;
-  while (!lane.is_closed()) {
+  while (!is_over && !lane.is_closed()) {
     const auto outcome = lane.worker.wait(patience, longest, lane.work->progress());
     if (outcome == PatientWorker::Outcome::kDone) return;
-    if (outcome == PatientWorker::Outcome::kGoesOn) break;
+    if (outcome == PatientWorker::Outcome::kGoesOn) {
+      // At the end nobody looks after it: that it is not blocked by now is found out by waiting once more.
+      is_over = wait == Wait::kNotLong || std::exchange(has_gone_on, true);
+      continue;
+    }
     give_up(lane);
     patience = lane.is_guests ? lane.patience() : kPatienceAfterwards;
   }

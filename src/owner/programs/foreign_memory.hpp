@@ -81,7 +81,7 @@ class ForeignMemory {
   // Whether a helper thread is at something that nobody waits for: look_after() is to be called every now and then.
   [[nodiscard]] bool is_at_work() const { return is_at_work_; }
   // Leaves behind those that have not got on for `patience`, and since an earlier call: what waits behind goes on
-  // without them. Does not wait.
+  // without them. Does not wait. Half a second, as whoever serves the domain calls this each second.
   static constexpr std::chrono::milliseconds kPatienceUnwatched{500};
   void look_after(std::chrono::microseconds patience = kPatienceUnwatched);
 
@@ -113,7 +113,8 @@ class ForeignMemory {
     [[nodiscard]] Microseconds patience() const;
     // For so many words.
     [[nodiscard]] Microseconds longest(std::size_t words, Microseconds each) const;
-    void has_not_answered();
+    // Who was not waited for has cost nobody anything, and so there is no pause.
+    void has_not_answered(bool was_waited_for);
   };
   Lane& lane_of(std::uint32_t uid);
   // Runs the job, which is about `space`, in the helper thread. False when it did not finish in time. The job may go on
@@ -125,7 +126,7 @@ class ForeignMemory {
   // The helper thread makes the changes that wait.
   static void go_on(Lane& lane);
   // Returns the memory that does not answer, if there is one.
-  std::shared_ptr<AddressSpace> give_up(Lane& lane);
+  std::shared_ptr<AddressSpace> give_up(Lane& lane, bool was_waited_for = true);
   void set_in(Lane& lane, std::vector<Change> changes, Wait wait);
 
   std::optional<std::uint32_t> owner_uid_;

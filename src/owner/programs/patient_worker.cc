@@ -59,7 +59,6 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     const auto start = Clock::now();
     Seen seen = see(progress);
     const auto used_before = seen.used;
-    bool has_got_on_late = false;
     const auto step = std::max(patience / kLooks, microseconds(100));
     while (!changed_.wait_for(lock, step, [this] { return done_ == posted_; })) {
       const auto now = Clock::now();
@@ -72,16 +71,13 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
       if (done_ == posted_) break;
       if (returned_) continue;  // it has nothing left to do that could block
       const bool waits = waits_for_a_cpu(running, seen, patience);
-      if (hangs && !waits) return Outcome::kBlocked;
+      if (hangs && !waits && seen.stand == stand_now(progress)) return Outcome::kBlocked;
       // The time for which it has waited for a CPU does not count, what it has used of one does.
       if (waits) seen.since = now - (running.used - seen.used);
       if (!is_late) continue;
       const bool has_had_its_time = !running.could_run || running.used - used_before >= longest;
-      // Who has not got on since the last look may be blocked: that is found out first. So may who does not run and has
-      // got on once, at what came next.
-      if (got_on && has_had_its_time && (running.could_run || std::exchange(has_got_on_late, true))) {
-        return Outcome::kGoesOn;
-      }
+      // Who has not got on since the last look may be blocked: that is found out first.
+      if (got_on && has_had_its_time) return Outcome::kGoesOn;
       if (now - start >= longest + patience + kPatienceWithScheduler) return Outcome::kGoesOn;
     }
     return Outcome::kDone;
@@ -94,7 +90,7 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     if (done_ != posted_ && now - looked_->since < patience) return Outcome::kGoesOn;
     const Running running = look_at_thread(lock);
     if (done_ == posted_) return Outcome::kDone;
-    if (returned_) return Outcome::kGoesOn;
+    if (returned_ || looked_->stand != stand_now(progress)) return Outcome::kGoesOn;
     if (!waits_for_a_cpu(running, *looked_, patience)) return Outcome::kBlocked;
     looked_->since = now - (running.used - looked_->used);
     return Outcome::kGoesOn;

@@ -38,10 +38,9 @@ class PatientWorker {
   using Progress = std::atomic<std::uint64_t>;
   // Gives the thread a job, behind those that it has.
   void post(std::function<void()> job);
-  // Waits until the thread has done its jobs. Patience begins anew whenever one gets on, until `longest` is over; then
-  // it has to get on twice, as what it has begun at last may block. So in all this takes `longest` and twice the
-  // patience, and a second more while the thread waits for a CPU. What is not done stays with the thread until
-  // leave_behind().
+  // Waits until the thread has done its jobs. Patience begins anew whenever one gets on, until `longest` is over: so in
+  // all this takes both, and a second more while the thread waits for a CPU. What is not done stays with the thread
+  // until leave_behind(). Who goes on may be blocked at what it has come to since: look() finds that out.
   Outcome wait(std::chrono::microseconds patience, std::chrono::microseconds longest, const Progress& progress);
   // The same without waiting, for a thread that nobody waits for: kBlocked if it has not got on for so long since an
   // earlier look.

@@ -87,36 +87,6 @@ TEST(PatientWorkerTest, WhoeverDoesNotGetOnIsBlocked) {
   EXPECT_TRUE(next_is_done) << "what it had yet to do it does when it comes back";
 }
 
-// What has got on at the last moment may have come to what blocks it.
-TEST(PatientWorkerTest, WhoeverHangsWhenTheTimeIsOverIsBlocked) {
-  constexpr auto kPatience = std::chrono::milliseconds(100);
-  PatientWorker worker;
-  PatientWorker::Progress progress = 0;
-  std::promise<void> answer;
-  worker.post([&] {
-    std::this_thread::sleep_for(kShort);
-    ++progress;
-    answer.get_future().wait();
-  });
-  EXPECT_EQ(worker.wait(kPatience, std::chrono::microseconds(0), progress), PatientWorker::Outcome::kBlocked);
-  worker.leave_behind();
-  answer.set_value();
-  while (worker.left_behind() > 0) std::this_thread::yield();
-}
-
-TEST(PatientWorkerTest, WhoGetsOnOnceAndAgainBeyondItsTimeIsNotWaitedFor) {
-  constexpr auto kPatience = std::chrono::seconds(8);
-  PatientWorker worker;
-  PatientWorker::Progress progress = 0;
-  std::atomic<bool> is_to_end = false;
-  worker.post([&] {
-    for (; !is_to_end; ++progress) std::this_thread::sleep_for(kShort);
-  });
-  EXPECT_EQ(worker.wait(kPatience, std::chrono::microseconds(0), progress), PatientWorker::Outcome::kGoesOn);
-  is_to_end = true;
-  EXPECT_EQ(worker.wait(kLong, kLong, progress), PatientWorker::Outcome::kDone);
-}
-
 TEST(PatientWorkerTest, WhoeverNobodyWaitsForIsLookedAfter) {
   PatientWorker worker;
   PatientWorker::Progress progress = 0;

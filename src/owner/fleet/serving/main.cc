@@ -176,12 +176,15 @@ Result<void> put(Transport& transport, const Words& words) {
 
 Result<void> end(Transport& transport, const Words& words) {
   std::string unknown;
+  bool may_ask = true;  // who may end orders but not ask for them ends what is there or not
   for (const std::string& id : words) {
-    // Who may end orders but not ask for them ends what is there or not.
-    if (!transport.has_order(id).value_or(true)) {
-      unknown += (unknown.empty() ? "" : ", ") + id;
-    } else {
+    const auto is_there = may_ask ? transport.has_order(id) : true;
+    if (!is_there && is_there.error().code != EACCES) return tl::unexpected<Error>(is_there.error());
+    may_ask = is_there.has_value();
+    if (is_there.value_or(true)) {
       LT_CHECK(transport.remove_order(id));
+    } else {
+      unknown += (unknown.empty() ? "" : ", ") + id;
     }
   }
   if (unknown.empty()) return {};
