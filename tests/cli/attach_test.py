@@ -55,6 +55,7 @@ class Unnoticed(Attach):
             with self.subTest(way):
                 process = self.program(way)
                 self.attach(process)
+                process.send_signal(signal.SIGUSR1)
                 self.end_of(process)
 
     def test_a_program_that_does_nothing_but_malloc(self):
@@ -68,6 +69,7 @@ class Unnoticed(Attach):
         for _ in range(3):
             process = self.program("handlers")
             self.attach(process)
+            process.send_signal(signal.SIGUSR1)
             self.end_of(process)
 
     def test_a_fork_while_the_agent_begins_leaves_the_child_no_lock(self):

@@ -180,9 +180,9 @@ class Panels(PageCase):
         page.wait_until(f"landtraceLive.updates > {updates + 5}")
         self.assertEqual(page.run("[landtraceLive.timeline.part.from, landtraceLive.timeline.part.to]"), part)
         page.run("document.getElementById('timeline').focus()")
-        for _ in range(20):
+        for _ in range(26):
             page.key("-")
-        page.wait_until("landtraceLive.timeline.part.to - landtraceLive.timeline.part.from > 100000")
+        page.wait_until("landtraceLive.timeline.part.to - landtraceLive.timeline.part.from > 1_000_000")
         page.wait_until("(landtraceLive.timeline.part.counts ?? landtraceLive.timeline.part.events).length > 10")
         page.key("End")
         page.wait_until("document.getElementById('follow').getAttribute('aria-pressed') === 'true'")
@@ -190,12 +190,17 @@ class Panels(PageCase):
         page.wait_until(f"landtraceLive.timeline.part.last > {last} && landtraceLive.timeline.part.to > {last}")
 
     def test_an_event_in_the_timeline_says_its_line(self):
-        program = self.emit()
+        program = self.emit("--pause", "10000")  # 300 events have their lines
         page = self.open()
         self.switch_on(page)
         self.stop(program)
+        page.wait_until("landtraceLive.timeline.part")
         page.run("landtraceLive.timeline.zoom(0.5)")
-        page.wait_until("landtraceLive.timeline.part?.events?.some((event) => event.length === 4)")
+        page.wait_until("(({part}) => part.to - part.from <= 1_000_000 && part.events?.some((event) => event.length === 4))"
+                        "(landtraceLive.timeline)")
+        # What is followed may move while it is pointed at.
+        page.run("document.getElementById('follow').click()")
+        page.wait_until("(({isAsking, from, part}) => !isAsking && Math.round(from) === part.from)(landtraceLive.timeline)")
         found = page.run("(() => { const {part} = landtraceLive.timeline; const [us, lane, , text] = part.events[part.events.length >> 1];"
                          " const canvas = document.getElementById('timeline'); const box = canvas.getBoundingClientRect();"
                          " return [box.left + 170 + us / (part.to - part.from) * (box.width - 170), box.top + 18 + lane * 15 + 7, text.trim()]; })()")
