@@ -18,10 +18,11 @@ void tell_threads(pid_t pid) {
   std::filesystem::directory_iterator thread("/proc/" + std::to_string(pid) + "/task", error);
   for (; thread != std::filesystem::directory_iterator(); thread.increment(error)) {
     const std::filesystem::path& path = thread->path();
-    for (const char* const name : {"stat", "wchan", "syscall"}) {
-      std::string text;
-      std::getline(std::ifstream(path / name), text);
-      std::fprintf(stderr, "soak: %s/%s: %s\n", path.c_str(), name, text.c_str());
+    for (const char* const name : {"stat", "schedstat", "wchan", "syscall", "stack"}) {
+      std::ifstream lines(path / name);
+      for (std::string text; std::getline(lines, text);) {
+        std::fprintf(stderr, "soak: %s/%s: %s\n", path.c_str(), name, text.c_str());
+      }
     }
     std::ifstream children(path / "children");
     std::for_each(std::istream_iterator<pid_t>(children), {}, tell_threads);

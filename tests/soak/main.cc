@@ -29,6 +29,10 @@ using std::chrono::milliseconds;
 
 constexpr const char* kEvent = "user_events:soak";
 constexpr int kPatience_s = 30;
+// While others have the CPUs a producer that has ended its work may take more than half a minute to reap its children:
+// Linux (6.18) spins in wait4() until somebody else has let go of the child's entries in /proc (release_task(),
+// shrink_dcache_parent()), and who has them gets no CPU either.
+constexpr int kPatienceWithEnds_s = 150;
 
 struct Sums {
   std::uint64_t emitted = 0, recorded = 0, lost = 0, kills = 0, owners_killed = 0, rounds = 0;
@@ -234,7 +238,7 @@ class Round {
 
   void end() {
     __atomic_store_n(&progress_.stop, 1, __ATOMIC_RELAXED);
-    if (const std::size_t late = crowd_.wait(kPatience_s)) is_wrong(fmt::format("{} producers did not end", late));
+    if (const std::size_t late = crowd_.wait(kPatienceWithEnds_s)) is_wrong(fmt::format("{} producers did not end", late));
     if (crowd_.failed() > 0) is_wrong(fmt::format("{} producers failed", crowd_.failed()));
     wait_for_orphans();
     if (!collector_) return;
