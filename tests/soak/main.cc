@@ -29,9 +29,9 @@ using std::chrono::milliseconds;
 
 constexpr const char* kEvent = "user_events:soak";
 constexpr int kPatience_s = 30;
-// While others have the CPUs a producer that has ended its work may take more than half a minute to reap its children:
-// Linux (6.18) spins in wait4() until somebody else has let go of the child's entries in /proc (release_task(),
-// shrink_dcache_parent()), and who has them gets no CPU either.
+// While others have the CPUs a producer may take more than half a minute to reap its children: before it had "get rid
+// of busy-waiting in shrink_dcache_tree()" Linux (6.18) spins in wait4() until somebody else has let go of the child's
+// entries in /proc, and who has them gets no CPU either.
 constexpr int kPatienceWithEnds_s = 150;
 
 struct Sums {
@@ -238,7 +238,8 @@ class Round {
 
   void end() {
     __atomic_store_n(&progress_.stop, 1, __ATOMIC_RELAXED);
-    if (const std::size_t late = crowd_.wait(kPatienceWithEnds_s)) is_wrong(fmt::format("{} producers did not end", late));
+    if (const std::size_t late = crowd_.wait(kPatienceWithEnds_s))
+      is_wrong(fmt::format("{} producers did not end", late));
     if (crowd_.failed() > 0) is_wrong(fmt::format("{} producers failed", crowd_.failed()));
     wait_for_orphans();
     if (!collector_) return;
