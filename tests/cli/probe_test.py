@@ -73,15 +73,17 @@ class Record(Probe):
         program = """if True:
             import os, subprocess, sys
             def spawned():
-                return os.posix_spawn("/bin/true", ["true"], os.environ)
+                pid = os.posix_spawn("/bin/true", ["true"], os.environ)
+                os.waitpid(pid, 0)
+                return pid
             def forked():
-                return subprocess.Popen(["/bin/true"]).pid
+                child = subprocess.Popen(["/bin/true"])
+                child.wait()  # by itself: it looks after its child when nobody has it any more, too
+                return child.pid
             print("parent", os.getpid())
             for start in [spawned, forked, spawned, forked] * 5:
                 os.getppid()
-                pid = start()
-                os.waitpid(pid, 0)
-                print(pid)
+                print(start())
             os.getppid()
         """
         status, out, err = self.landtrace("record", "-o", self.file, "-p", "e=libc.so.6:execve", "-p", "g=libc.so.6:getppid",
