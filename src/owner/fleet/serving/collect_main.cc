@@ -83,10 +83,9 @@ int main() {
   }
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const Result<void> done = run(json);
-  nats_Close();
-  if (done) return 0;
+  if (done) end_program(0);
   const std::string& why = done.error().message;
   const std::string said = why.empty() ? errno_text(done.error().code) : why;
   std::fputs(fmt::format("landtrace: collect: {}\n", said).c_str(), stderr);
-  return 1;
+  end_program(1);
 }

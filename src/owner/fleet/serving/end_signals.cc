@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 namespace landtrace::fleet {
 
@@ -16,6 +18,11 @@ Result<Fd> end_signals() {
   Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
   if (!stop) return fail_errno("signalfd");
   return stop;
+}
+
+void end_program(int status) {
+  std::fflush(nullptr);
+  ::_exit(status);
 }
 
 }  // namespace landtrace::fleet

@@ -261,7 +261,7 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
   const bool is_written = std::fflush(stdout) == 0;
   const int status = !done ? complain(done.error()) : is_written ? 0 : complain(Error(errno));
   // Without an end of the connection: with libnats 3.4 what comes meanwhile may be its end, or make it wait for ever.
-  ::_exit(status);
+  end_program(status);
 }
 
 int run(const std::string& what, const Words& words) {
@@ -293,7 +293,5 @@ int run(const std::string& what, const Words& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int status = run(argc > 1 ? argv[1] : "", Words(argv + std::min(argc, 2), argv + argc));
-  nats_Close();
-  return status;
+  end_program(run(argc > 1 ? argv[1] : "", Words(argv + std::min(argc, 2), argv + argc)));
 }
