@@ -170,6 +170,17 @@ class Orders(FleetCase):
         counted += self.web.emit(60)
         self.wait_until(lambda: self.sum_of(order) == counted)
 
+    def test_are_told_however_many_have_ended(self):
+        kept = self.order("enable", "job", "--detach")
+        client = NatsClient(int(self.port), headers=True)
+        self.addCleanup(client.close)
+        mark = b"NATS/1.0\r\nKV-Operation: DEL\r\n\r\n"
+        for number in range(5000):
+            client.say(b"HPUB $KV.landtrace_orders.ended%d %d %d" % (number, len(mark), len(mark)), mark)
+        client.ping()
+        self.assertRegex(self.fleet("orders"), rf"(?m)^{kept} ")
+        self.fleet("end", self.order("enable", "job", "--detach"))
+
 
 class Hostile(FleetCase):
     """Whoever may send, sends what they like."""

@@ -24,8 +24,6 @@ using Connection = std::unique_ptr<natsConnection, Destroyer<natsConnection_Dest
 using JetStream = std::unique_ptr<jsCtx, Destroyer<jsCtx_Destroy>>;
 using Message = std::unique_ptr<natsMsg, Destroyer<natsMsg_Destroy>>;
 using Bucket = std::unique_ptr<kvStore, Destroyer<kvStore_Destroy>>;
-using Entry = std::unique_ptr<kvEntry, Destroyer<kvEntry_Destroy>>;
-using Watcher = std::unique_ptr<kvWatcher, Destroyer<kvWatcher_Destroy>>;
 
 // libnats before 3.6.1 looks up whose a message is, and uses that without a lock (nats.c, issue 637): what is destroyed
 // meanwhile leaves the connection's thread to wait for ever, or to crash. So a subscription is destroyed when that

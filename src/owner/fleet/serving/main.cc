@@ -47,6 +47,7 @@
 #include "fleet/serving/fetching.hpp"
 #include "fleet/serving/following.hpp"
 #include "fleet/serving/line_printer.hpp"
+#include "fleet/serving/order_mirror.hpp"
 #include "fleet/serving/own_sums.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/serving/transport.hpp"
@@ -142,7 +143,7 @@ Result<void> print_hosts(Transport& transport, const Words&) {
 
 // Written anew: what others have written may have any form.
 Result<void> print_orders(Transport& transport, const Words&) {
-  LT_TRY(const auto orders, transport.orders());
+  LT_TRY(const auto orders, orders_of(transport));
   for (const auto& [id, json] : orders) {
     auto order = order_of(json);
     if (order) order->id = id;  // as hosts take it
@@ -156,7 +157,7 @@ Result<void> prepare(Transport& transport, const Words&) { return transport.prep
 // Those that have ended a day ago.
 Result<void> remove_old(Transport& transport) {
   constexpr std::uint64_t kKept_ns = 86'400'000'000'000;
-  LT_TRY(const auto orders, transport.orders());
+  LT_TRY(const auto orders, orders_of(transport));
   for (const auto& [id, json] : orders) {
     const auto order = order_of(json);
     if (order && order->has_ended(wall_ns() - kKept_ns)) LT_CHECK(transport.remove_order(id));

@@ -1,5 +1,8 @@
 #include "fleet/serving/order_mirror.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "arch/clock.hpp"
 #include "fleet/subjects.hpp"
 
@@ -14,6 +17,9 @@ constexpr std::uint64_t kCheck_ns = 60'000'000'000;
 constexpr std::uint64_t kTrusted_ns = 600'000'000'000;
 // A server that has much to do is not asked for more.
 constexpr std::uint64_t kUntold_ns = 5'000'000'000;
+// Who waits for all orders looks that often, and for as long as commands wait.
+constexpr auto kLook = std::chrono::milliseconds(2);
+constexpr auto kPatience = std::chrono::seconds(5);
 constexpr const char* kOperation = "KV-Operation";
 
 Arrivals::Entry entry_of(natsMsg* message, std::uint64_t subscription) {
@@ -121,6 +127,20 @@ bool OrderMirror::check(Transport& transport, Arrivals& arrivals) {
     reset();
   }
   return state || is_refused;
+}
+
+Result<OrderMirror::Orders> orders_of(Transport& transport) {
+  LT_CHECK(transport.open_bucket());
+  const auto arrivals = std::make_shared<Arrivals>();
+  OrderMirror mirror;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    mirror.look(transport, arrivals, arch::monotonic_ns());
+    if (mirror.is_whole()) return mirror.orders();
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(kLook);
+  }
+  return fail(ETIMEDOUT, "the server does not say which orders there are");
 }
 
 }  // namespace landtrace::fleet

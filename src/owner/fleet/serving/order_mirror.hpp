@@ -54,4 +54,8 @@ class OrderMirror {
   Orders orders_;
 };
 
+// All orders that the bucket has, now. Not by libnats' watcher of a bucket: at each order that has ended, that of
+// libnats 3.4 takes the time since its beginning off the time that it may wait. A few hundred of them are its end.
+Result<OrderMirror::Orders> orders_of(Transport& transport);
+
 }  // namespace landtrace::fleet

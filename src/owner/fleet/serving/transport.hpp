@@ -89,13 +89,13 @@ class Transport {
   // EIO with what an error says.
   Result<std::string> ask_for_long(const std::string& subject, const std::string& question, std::int64_t patience_ms);
 
+  // ENOENT: nobody has made one.
+  Result<void> open_bucket();
   Result<void> put_order(const std::string& id, const std::string& json);
   // EACCES: this user may not ask.
   Result<bool> has_order(const std::string& id);
   // Also of one that is not there.
   Result<void> remove_order(const std::string& id);
-  // By id.
-  Result<std::map<std::string, std::string>> orders();
 
   // What a stream has of these subjects, in its order, and then what comes.
   Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from = From::kFirst);
@@ -125,7 +125,6 @@ class Transport {
   Result<void> add_stream(jsStreamConfig& config);
   Result<void> prepare_bucket(std::int64_t replicas);
   [[nodiscard]] std::int64_t replicas() const;
-  Result<void> open_bucket();
   // Null: there is none.
   Result<Message> newest_message(const std::string& subjects) const;
 

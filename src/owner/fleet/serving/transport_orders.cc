@@ -144,25 +144,4 @@ Result<void> Transport::remove_order(const std::string& id) {
   return change_order(made, "the order was not ended");
 }
 
-Result<std::map<std::string, std::string>> Transport::orders() {
-  LT_CHECK(open_bucket());
-  kvWatchOptions options;
-  kvWatchOptions_Init(&options);
-  options.IgnoreDeletes = true;
-  kvWatcher* made = nullptr;
-  natsStatus status = kvStore_WatchAll(&made, bucket_.get(), &options);
-  const Watcher watcher(made);
-  if (status != NATS_OK) return nats_failure("orders", status);
-  std::map<std::string, std::string> orders;
-  for (;;) {
-    kvEntry* next = nullptr;
-    status = kvWatcher_Next(&next, made, kCommandPatience_ms);
-    const Entry entry(next);
-    if (status != NATS_OK) return nats_failure("orders", status);
-    if (!entry) return orders;
-    orders[kvEntry_Key(next)] =
-        std::string(static_cast<const char*>(kvEntry_Value(next)), static_cast<std::size_t>(kvEntry_ValueLen(next)));
-  }
-}
-
 }  // namespace landtrace::fleet
