@@ -316,6 +316,14 @@ class Store(HistoryCase):
         collector.send_signal(signal.SIGKILL)
         collector.wait()
 
+    def test_a_collector_ends_well_whose_threads_end_late(self):
+        collector = self.start("collect", "--store", self.address,
+                               env=dict(self.environment, LD_PRELOAD=os.environ["LATE_THREADS"]))
+        fleet = Fleet(4, 20)
+        self.publish(fleet.frames(6))
+        self.wait_for(fleet, "store")  # the answers take random numbers of OpenSSL
+        self.assertEqual(self.stop(collector), (0, "", ""))
+
     def test_has_exactly_what_hosts_counted_whatever_is_killed(self):
         """Two collectors; frames are lost, come twice and in any order; a collector and the store are killed."""
         collectors = [self.collect()]
