@@ -201,9 +201,10 @@ class Panels(PageCase):
         # What is followed may move while it is pointed at.
         page.run("document.getElementById('follow').click()")
         page.wait_until("(({isAsking, from, part}) => !isAsking && Math.round(from) === part.from)(landtraceLive.timeline)")
-        found = page.run("(() => { const {part} = landtraceLive.timeline; const [us, lane, , text] = part.events[part.events.length >> 1];"
+        found = page.run("(() => { const {part} = landtraceLive.timeline; const [us, lane] = part.events[part.events.length >> 1];"
                          " const canvas = document.getElementById('timeline'); const box = canvas.getBoundingClientRect();"
-                         " return [box.left + 170 + us / (part.to - part.from) * (box.width - 170), box.top + 18 + lane * 15 + 7, text.trim()]; })()")
+                         " const x = box.left + 170 + us / (part.to - part.from) * (box.width - 170);"
+                         " return [Math.min(x, box.right - 3), box.top + 18 + lane * 15 + 7]; })()")  # the newest is at the very edge
         page.mouse("mouseMoved", found[0], found[1])
         page.wait_until("document.getElementById('timeline-told').innerText.includes(': job: ')")
 
