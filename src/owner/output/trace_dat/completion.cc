@@ -116,7 +116,7 @@ Result<void> keep_damaged(const NamedFile& journal, const std::string& kept) {
 Result<Completed> complete_recording(const std::string& named) {
   LT_TRY(auto opened, open_left(trace_dat::follow_links(named, false)));
   auto& [path, file] = opened;
-  LT_TRY(const InputFile input, InputFile::open(file.path));
+  LT_TRY(InputFile input, InputFile::open(file.path));
   LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));
   TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
   writer.finished_ = true;

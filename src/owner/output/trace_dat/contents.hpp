@@ -26,6 +26,9 @@ struct CpuRegion {
   std::shared_ptr<InputFile> stream = {};
   std::shared_ptr<InputFile> moved_to = {};
   std::uint64_t moved_offset = 0;
+  // Bytes of events in the stream's last page, which is being filled: those behind them may be of types that nobody
+  // has read about yet.
+  std::optional<std::uint64_t> last_page_used = {};
 };
 
 struct Contents {
@@ -48,8 +51,8 @@ struct Contents {
 // (the message says what to do).
 Result<Contents> read_contents(const InputFile& file);
 // The same of a recording that is not finished: `file` is its journal, and the streams are beside it. One that is there
-// and cannot be opened is an error with its name.
-Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
+// and cannot be opened is an error with its name. What its regions have is described, also where it is being written.
+Result<Contents> read_unfinished(InputFile& file, const std::string& path);
 // ENOENT where none of the files is there that have its events, of so many CPUs: its journal was moved, and they were
 // not.
 Result<void> check_left_files(const std::string& journal, const std::string& path, std::size_t streams);

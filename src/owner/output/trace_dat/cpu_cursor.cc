@@ -59,6 +59,11 @@ bool CpuCursor::is_missing(const PageHeader& header) const {
   return region_.stream && header.time_ns == 0 && header.commit == 0;
 }
 
+std::size_t CpuCursor::readable_in_page() const {
+  const bool is_last = page_ + page_size_ == region_.size;
+  return is_last && region_.last_page_used ? *region_.last_page_used : page_size_;
+}
+
 Result<bool> CpuCursor::read_whole_page() {
   const bool is_there = page_start() <= file_->size() && page_size_ <= file_->size() - page_start();
   if (region_.stream || !is_there) return false;
@@ -88,7 +93,8 @@ Result<bool> CpuCursor::load_page() {
     LT_CHECK(region_.moved_to->look_again());  // it grows by what is moved
     LT_TRY(header, read_header(page_start()));
   }
-  if (is_missing(header)) return false;
+  const std::size_t readable = readable_in_page();
+  if (is_missing(header) || readable == 0) return false;
   LT_TRY(const std::optional<std::uint64_t> unfinished_lost, lost_before_unfinished_page(header));
   LT_CHECK(check_size(header, page_start()));
   const bool has_count = (header.commit & kMissedStored) != 0;
@@ -102,9 +108,9 @@ Result<bool> CpuCursor::load_page() {
   }
   next_page_ = page_ + page_size_;
   time_ns_ = page_time_ns_ = header.time_ns;
-  used_ = used;
+  used_ = std::min(used, readable);
   if (has_count) {
-    add_lost(load<std::uint64_t>(events_ + used_));
+    add_lost(load<std::uint64_t>(events_ + used));
   } else if ((header.commit & kMissedEvents) != 0) {
     add_lost(unfinished_lost.value_or(kLostUnknown));
   }
@@ -134,6 +140,7 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
     region_.moved_offset = now->moved_offset;
     region_.size = std::max(region_.size, now->size);
   }
+  region_.last_page_used.reset();
   LT_CHECK(region_.stream->look_again());
   // A stream that has become the finished file grows by the pages of other CPUs.
   const std::uint64_t size =
@@ -162,7 +169,9 @@ void CpuCursor::find_moved(const CpuRegion& now, const std::shared_ptr<InputFile
   if (!region_.stream) return;
   region_.moved_to = finished ? finished : now.moved_to;
   region_.moved_offset = finished ? now.offset : now.moved_offset;
-  if (region_.moved_to) region_.size = std::min(region_.size, now.size);
+  if (!region_.moved_to || now.size >= region_.size) return;
+  region_.size = now.size;
+  region_.last_page_used.reset();
 }
 
 // The pages stand in the same order there.

@@ -72,6 +72,8 @@ class CpuCursor {
   // Where the page that begins at `page_` of the region stands.
   [[nodiscard]] std::uint64_t page_start() const { return page_offset_ + page_; }
   [[nodiscard]] bool is_missing(const PageHeader& header) const;
+  // As many bytes of its events, at most.
+  [[nodiscard]] std::size_t readable_in_page() const;
   Result<std::optional<std::uint64_t>> lost_before_unfinished_page(PageHeader& header) const;
   void add_lost(std::uint64_t count);
   // For what is read next: whoever holds the memory so far keeps it as it is.

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/object_lines.hpp"
@@ -145,6 +147,13 @@ std::optional<std::uint64_t> find_whole(const InputFile& file, std::uint64_t at)
   return std::nullopt;
 }
 
+// 0 where there is none.
+std::uint64_t read_horizon(const InputFile& file) {
+  FileCursor cursor(file, kHorizonAt, file.size());
+  const auto time = cursor.number<std::uint64_t>("horizon");
+  return time ? *time : 0;
+}
+
 // Of the last entry, which is not whole. The end of a file whose writer was killed has not all its bytes, or zeros.
 bool is_torn(const InputFile& file, std::uint64_t at) {
   FileCursor head(file, at, file.size());
@@ -228,6 +237,18 @@ bool has_writer(const InputFile& journal) {
   return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
+void wait_for_beginning(InputFile& file) {
+  constexpr int kMostWaits = 5000;
+  constexpr useconds_t kWait = 1000;
+  const auto may_begin = [&] { return file.size() == 0 || (is_journal(file) && !read_body(file, kJournalStart)); };
+  for (int i = 0; i < kMostWaits && may_begin() && has_writer(file); ++i) {
+    ::usleep(kWait);
+    if (!file.look_again()) return;
+  }
+  // Written before the lock was let go.
+  std::ignore = file.look_again();
+}
+
 Result<void> refuse_other_version(const InputFile& file, const std::string& path) {
   constexpr std::string_view kEveryVersions = "landtrace unfinished recording";
   FileCursor cursor(file, 0, file.size());
@@ -237,9 +258,25 @@ Result<void> refuse_other_version(const InputFile& file, const std::string& path
                           "` of that version completes it");
 }
 
-Result<Unfinished> read_journal(const InputFile& file) {
+// Entries are written before the horizon is moved beyond the events that they are about: it is read first.
+Result<Unfinished> read_journal(InputFile& file) {
   Unfinished out;
-  std::uint64_t at = kJournalStart;
+  out.horizon_ns = read_horizon(file);
+  out.journal_size = kJournalStart;
+  LT_CHECK(read_more(file, out));
+  if (out.cpus == 0 && out.damaged_at) {
+    return fail(EBADMSG,
+                fmt::format("damaged at offset {}, where an unfinished recording says what it is", *out.damaged_at));
+  }
+  if (out.cpus == 0) return fail(EBADMSG, "an unfinished recording that had hardly begun");
+  LT_CHECK(check_cpu_count(out.cpus, FileCursor(file, kJournalStart, file.size())));
+  LT_CHECK(check_cpu_count(out.spare, FileCursor(file, kJournalStart, file.size())));
+  return out;
+}
+
+Result<void> read_more(InputFile& file, Unfinished& out) {
+  LT_CHECK(file.look_again());
+  std::uint64_t& at = out.journal_size;
   int places = 0;
   while (at < file.size()) {
     const auto bytes = read_body(file, at);
@@ -255,22 +292,7 @@ Result<Unfinished> read_journal(const InputFile& file) {
     if (!out.damaged_at) out.damaged_at = at;
     at = *next;
   }
-  if (out.cpus == 0 && out.damaged_at) {
-    return fail(EBADMSG,
-                fmt::format("damaged at offset {}, where an unfinished recording says what it is", *out.damaged_at));
-  }
-  if (out.cpus == 0) return fail(EBADMSG, "an unfinished recording that had hardly begun");
-  LT_CHECK(check_cpu_count(out.cpus, FileCursor(file, kJournalStart, file.size())));
-  LT_CHECK(check_cpu_count(out.spare, FileCursor(file, kJournalStart, file.size())));
-  out.horizon_ns = read_horizon(file);
-  out.journal_size = at;
-  return out;
-}
-
-std::uint64_t read_horizon(const InputFile& file) {
-  FileCursor cursor(file, kHorizonAt, file.size());
-  const auto time = cursor.number<std::uint64_t>("horizon");
-  return time ? *time : 0;
+  return {};
 }
 
 std::string stream_path(const std::string& path, std::uint32_t cpu) { return fmt::format("{}.cpu{}", path, cpu); }

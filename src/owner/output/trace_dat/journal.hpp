@@ -68,13 +68,16 @@ bool is_journal(const InputFile& file);
 bool is_journal_at(const std::string& path);
 // Whether its recorder, or who completes it, lives: that one holds a lock of it.
 bool has_writer(const InputFile& journal);
+// A recorder has the lock of its journal before it writes how that begins: waits for that, some seconds at most.
+void wait_for_beginning(InputFile& file);
 // EEXIST with a sentence for that of another version, whose streams are read in another way: nothing may take its
 // place.
 Result<void> refuse_other_version(const InputFile& file, const std::string& path);
-// EBADMSG: it has not even a beginning.
-Result<Unfinished> read_journal(const InputFile& file);
-// The horizon as it is now; 0 where there is none.
-std::uint64_t read_horizon(const InputFile& file);
+// As it is now, also where it is being written: what is said of each event before the horizon is among it. EBADMSG: it
+// has not even a beginning.
+Result<Unfinished> read_journal(InputFile& file);
+// Adds what was written since.
+Result<void> read_more(InputFile& file, Unfinished& read);
 
 // The names of what belongs to the recording that is to be at `path`.
 std::string stream_path(const std::string& path, std::uint32_t cpu);

@@ -25,6 +25,7 @@ namespace landtrace::output::trace_dat {
 
 inline constexpr std::size_t kWord = sizeof(std::uint32_t);
 inline constexpr std::size_t kPageHeader = 16;
+inline constexpr std::size_t kCommitAt = 8;
 // Ours; the kernel's are 4096 bytes, in which a payload of 64 KiB would not fit.
 inline constexpr std::size_t kPageSize = 128 * 1024;
 

@@ -93,6 +93,7 @@ Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const
   // A recording may become finished while its parts are opened.
   for (int i = 0; i < trace_dat::kMostTries; ++i) {
     LT_TRY(state->file, InputFile::open(state->path));
+    trace_dat::wait_for_beginning(state->file);
     // Asked before: a recorder that ends meanwhile takes the name away.
     const bool has_writer = trace_dat::has_writer(state->file);
     const auto read = state->read();

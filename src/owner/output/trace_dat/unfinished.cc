@@ -10,6 +10,7 @@
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/page_format.hpp"
 
 namespace landtrace::output::trace_dat {
 namespace {
@@ -60,6 +61,15 @@ Result<Begun> begun_at(const std::string& path) {
   const int code = contents.error().code;
   if (code == EBADMSG || code == ENOTSUP) return Begun{};  // it is no trace file yet, or that of others
   return fail(code, partial_path(path) + ": " + contents.error().message);
+}
+
+// 0: it has no header yet, or there is none.
+std::uint64_t last_page_used(const InputFile& stream) {
+  const std::uint64_t pages = pages_in_stream(stream.size());
+  if (pages == 0) return 0;
+  std::uint64_t commit = 0;
+  const std::uint64_t at = kStreamStart + (pages - 1) * kPageSize + kCommitAt;
+  return stream.read(at, std::as_writable_bytes(std::span(&commit, 1)), "a page header") ? commit & kCommitMask : 0;
 }
 
 }  // namespace
@@ -119,25 +129,20 @@ Result<void> check_left_files(const std::string& journal, const std::string& pat
                                   journal, path));
 }
 
-Result<Contents> read_unfinished(const InputFile& file, const std::string& journal) {
+Result<Contents> read_unfinished(InputFile& file, const std::string& journal) {
   const std::string path = recording_of(journal);
   LT_TRY(Unfinished left, read_journal(file));
   Contents contents;
   contents.is_unfinished = true;
   contents.page_size = kPageSize;
   contents.cpus = left.cpus;
-  contents.clock = std::move(left.metadata.clock);
-  contents.events = std::move(left.metadata.events);
-  contents.tasks.insert(left.metadata.tasks.begin(), left.metadata.tasks.end());
-  contents.objects = std::move(left.metadata.objects);
-  contents.wall_offset_ns = left.metadata.wall_offset_ns;
-  contents.horizon_ns = left.horizon_ns;
-  contents.damaged_at = left.damaged_at;
 
-  // First the streams: one that is not there any more has become the partial file by then.
+  // First the streams: one that is not there any more has become the partial file by then, or has its last page there.
   std::vector<std::shared_ptr<InputFile>> streams(left.cpus + left.spare);
+  std::vector<std::uint64_t> last_used(streams.size());
   for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
     LT_TRY(streams[cpu], open_if_there(stream_path(path, cpu)));
+    if (streams[cpu]) last_used[cpu] = last_page_used(*streams[cpu]);
   }
   LT_TRY(const Begun begun, begun_at(path));
   for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
@@ -154,12 +159,23 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& journ
       region.moved_offset = begun.contents.regions[cpu].offset;
     } else {
       region.size = pages_in_stream(streams[cpu]->size()) * kPageSize;
+      region.last_page_used = last_used[cpu];
     }
     region.stream = is_partial ? begun.partial : streams[cpu];
     contents.regions.push_back(std::move(region));
   }
   contents.stats.resize(contents.cpus);
   if (contents.regions.empty()) LT_CHECK(check_left_files(journal, path, streams.size()));
+
+  // Behind the streams: an event is described before it is in one.
+  LT_CHECK(read_more(file, left));
+  contents.clock = std::move(left.metadata.clock);
+  contents.events = std::move(left.metadata.events);
+  contents.tasks.insert(left.metadata.tasks.begin(), left.metadata.tasks.end());
+  contents.objects = std::move(left.metadata.objects);
+  contents.wall_offset_ns = left.metadata.wall_offset_ns;
+  contents.horizon_ns = left.horizon_ns;
+  contents.damaged_at = left.damaged_at;
   return contents;
 }
 

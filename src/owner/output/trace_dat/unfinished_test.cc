@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -16,6 +17,8 @@
 
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/page_format.hpp"
+#include "output/trace_dat/place.hpp"
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::output {
@@ -701,6 +704,141 @@ TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
   EXPECT_EQ(growth, TraceDatReader::Growth::kComplete);
   EXPECT_THAT(rest, ElementsAre(5, 6, 7));
   EXPECT_EQ(lost, 2u);
+}
+
+TEST_F(UnfinishedTest, WhoReadsItOnceHasWhatHadComeByThen) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  append(writer, 1);
+  ASSERT_EQ(message_of(writer.publish(0)), "");
+  TraceDatReader once = reader();
+  TraceDatReader follower = reader();
+  writer.lost(0, 2);
+  for (std::uint32_t n = 2; n < 20'000; ++n) append(writer, n);  // more than the page that was there
+  append(writer, 20'000, 1);
+  ASSERT_EQ(message_of(writer.publish(~0ull)), "");
+  EXPECT_THAT(more(once), ElementsAre(1));
+  EXPECT_THAT(more(follower), ElementsAre(1));
+  ASSERT_TRUE(follower.look_again());
+  const ReadResult rest = read_all(follower);
+  EXPECT_EQ(numbers_of(rest).size(), 19'999u);
+  EXPECT_EQ(rest.records.front().lost, 2u);
+}
+
+TEST_F(UnfinishedTest, WhoReadsItOnceHasWhatHadComeByThenAlsoWhereItIsFinishedMeanwhile) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  writer.add_event(number_type());
+  for (std::uint32_t n = 0; n < 20'000; ++n) append(writer, n);  // some pages
+  ASSERT_EQ(message_of(writer.publish(0)), "");
+  TraceDatReader once = reader();
+  EXPECT_EQ(number_of(once.next().value()->record.payload), 0u);
+  for (std::uint32_t n = 20'000; n < 40'000; ++n) append(writer, n);
+  ASSERT_EQ(message_of(writer.finish()), "");
+  EXPECT_EQ(more(once).size(), 19'999u);
+}
+
+// Its header is written behind its first events.
+TEST_F(UnfinishedTest, APageWithoutAHeaderIsReadWhenItHasOne) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  writer.add_event(number_type());
+  append(writer, 1);
+  writer.lost(0, 2);
+  append(writer, 2);
+  ASSERT_EQ(message_of(writer.publish(~0ull)), "");
+  const trace_dat::NamedFile stream = *trace_dat::open_own(trace_dat::stream_path(path_, 0));
+  std::array<std::byte, trace_dat::kPageHeader> header{};
+  const std::uint64_t at = trace_dat::kStreamStart + trace_dat::kPageSize;
+  ASSERT_EQ(message_of(trace_dat::read_at(stream, at, header)), "");
+  ASSERT_EQ(message_of(trace_dat::write_at(stream, at, std::array<std::byte, trace_dat::kPageHeader>{})), "");
+  TraceDatReader follower = reader();
+  ASSERT_EQ(message_of(trace_dat::write_at(stream, at, header)), "");
+  EXPECT_THAT(more(follower), ElementsAre(1));
+  ASSERT_TRUE(follower.look_again());
+  const ReadResult rest = read_all(follower);
+  EXPECT_THAT(numbers_of(rest), ElementsAre(2));
+  EXPECT_EQ(rest.records.front().lost, 2u);
+}
+
+TEST_F(UnfinishedTest, APageWithoutAHeaderThatIsLeftOutMeanwhileTakesNothingWithIt) {
+  constexpr std::uint32_t kEvents = 20'000;  // some pages
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    for (std::uint32_t n = 0; n < kEvents; ++n) append(writer, n);
+    std::ignore = writer.publish(0);
+  });
+  const std::string stream = trace_dat::stream_path(path_, 0);
+  const std::uint64_t pages = trace_dat::pages_in_stream(fs::file_size(stream));
+  ASSERT_GE(pages, 2u);
+  fs::resize_file(stream, trace_dat::kStreamStart + pages * trace_dat::kPageSize + trace_dat::kPageHeader + 20);
+  TraceDatReader once = reader();
+  EXPECT_EQ(number_of(once.next().value()->record.payload), 0u);
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(more(once).size(), kEvents - 1);
+}
+
+// Whenever it is opened.
+TEST_F(UnfinishedTest, WhatHadComeIsReadWhileItsRecorderFinishes) {
+  constexpr std::uint32_t kEvents = 20'000;  // some pages of each CPU
+  for (int round = 0; round < 30; ++round) {
+    TraceDatWriter writer = create_writer(path_, 2);
+    writer.add_event(number_type());
+    for (std::uint32_t n = 0; n < kEvents; ++n) append(writer, n, n % 2);
+    ASSERT_EQ(message_of(writer.publish(0)), "");
+    std::thread recorder([&] { EXPECT_EQ(message_of(writer.finish()), ""); });
+    for (bool is_unfinished = true; is_unfinished;) {
+      TraceDatReader reader = this->reader();
+      is_unfinished = reader.is_unfinished();
+      EXPECT_EQ(more(reader).size(), kEvents) << is_unfinished;
+    }
+    recorder.join();
+    fs::remove(path_);
+  }
+}
+
+TEST_F(UnfinishedTest, WhoOpensItBeforeItsRecorderHasBegunWaitsForThat) {
+  const std::string other = dir_.file("other.dat");
+  const TraceDatWriter writer = create_writer(other, 1);
+  const trace_dat::NamedFile journal{Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)), path_};
+  ASSERT_EQ(message_of(trace_dat::lock(journal)), "");
+  write_text(trace_dat::partial_path(path_), "");
+  std::thread recorder([&] {
+    const std::string begun = read_text(other);
+    for (const std::size_t size : {std::size_t{0}, begun.size() - 1, begun.size()}) {
+      ::usleep(20'000);
+      EXPECT_EQ(message_of(trace_dat::write_at(journal, 0, bytes_of(begun).first(size))), "");
+    }
+  });
+  EXPECT_THAT(numbers(), IsEmpty());
+  recorder.join();
+}
+
+// Whenever it is opened.
+TEST_F(UnfinishedTest, NoEventIsReadWithoutItsDescription) {
+  constexpr std::uint16_t kTypes = 300;
+  TraceDatWriter writer = create_writer(path_, 1);
+  std::thread recorder([&] {
+    for (std::uint16_t id = 1; id <= kTypes; ++id) {
+      writer.add_event(make_type(id, "later u32 n"));
+      const std::uint32_t n = id;
+      Record record = number_record(1000 + n, 0, n);
+      record.event_id = id;
+      EXPECT_EQ(message_of(writer.append(record)), "");
+      EXPECT_EQ(message_of(writer.publish(1001 + n)), "");
+    }
+  });
+  std::size_t unknown[2] = {0, 0};  // to who reads it once, and to a follower
+  std::size_t readings = 0;
+  for (std::size_t known = 0; known < kTypes; ++readings) {
+    TraceDatReader reader = this->reader();
+    if (readings % 2 == 1) reader.follow();
+    const ReadResult result = read_all(reader);
+    EXPECT_FALSE(result.error);
+    for (const KeptRecord& record : result.records) unknown[readings % 2] += 1 - reader.events().count(record.event_id);
+    known = reader.events().size();
+  }
+  recorder.join();
+  EXPECT_THAT(unknown, ElementsAre(0, 0)) << readings << " readings";
 }
 
 TEST_F(UnfinishedTest, ADamagedPageIsToldAFollowerOnce) {
