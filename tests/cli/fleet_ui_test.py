@@ -1,5 +1,4 @@
 """landtrace ui --fleet: many hosts in a browser, live."""
-import http.client
 import json
 import os
 import re
@@ -25,12 +24,6 @@ class FleetAsking(Asking, FleetCase):
         out = subprocess.run(["ps", "-o", "args=", "--ppid", str(self.ui.pid)], capture_output=True, text=True, check=False).stdout
         return out.splitlines()
 
-    def begin_stream(self):
-        """A page that only listens."""
-        connection = http.client.HTTPConnection(self.host, timeout=support.TIMEOUT_S)
-        connection.request("GET", f"/{self.token}/stream")
-        return connection, connection.getresponse()
-
 
 class Server(FleetAsking):
     """What it lets in and what not, and what it costs."""
@@ -43,10 +36,9 @@ class Server(FleetAsking):
 
     def news_with(self, answer, wanted):
         while True:
-            line = answer.readline().decode()
-            self.assertNotEqual(line, "", "the stream has ended")
-            if line.startswith("data: ") and wanted(json.loads(line[6:])):
-                return json.loads(line[6:])
+            news = self.next_news(answer)
+            if wanted(news):
+                return news
 
     def test_other_sites_and_guessers_stay_out(self):
         page = f"/{self.token}/"
@@ -257,6 +249,9 @@ class Page(InBrowser, FleetAsking):
         self.press(page, "This one alone")
         self.says(page, "host-count", "1 of 3 hosts")
         self.assertEqual(page.run("document.querySelectorAll('img, i:not(#brand i, .bars i), b:not(.host b)').length"), 0)
+
+    def test_contact_is_lost_and_found(self):
+        self.check_contact(self.open(), "the fleet at")
 
     def test_the_server_is_killed_and_comes_back(self):
         page = self.open()

@@ -1,5 +1,6 @@
 """What the tests of the live page share: a domain, `landtrace ui`, and a browser that looks at it."""
 import http.client
+import json
 import os
 import shutil
 import unittest
@@ -40,6 +41,19 @@ class Asking:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
+
+    def begin_stream(self):
+        """A page that only listens."""
+        connection = http.client.HTTPConnection(self.host, timeout=support.TIMEOUT_S)
+        connection.request("GET", f"/{self.token}/stream")
+        return connection, connection.getresponse()
+
+    def next_news(self, answer):
+        while True:
+            line = answer.readline().decode()
+            self.assertNotEqual(line, "", "the stream has ended")
+            if line.startswith("data: "):
+                return json.loads(line[6:])
 
     def run_command(self, **parameters):
         headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"}
@@ -83,6 +97,21 @@ class InBrowser:
         self.assertTrue(all(address.startswith(self.page_url) for address in self.browser.requests), self.browser.requests)
         self.browser.open("about:blank")
         self.browser.requests.clear()
+
+    def check_contact(self, page, told):
+        """That the line of the state says `told` again, once a new stream has begun; and meanwhile not that something failed."""
+        connection, answer = self.begin_stream()
+        self.addCleanup(connection.close)
+        greeting = self.next_news(answer)
+        page.wait_until(f"document.getElementById('state').innerText.startsWith({told!r})")
+        lost = "landtraceLive.state.tell('no contact', true); landtraceLive.state.complain('failed')"
+        self.assertEqual(self.state_after(page, f"(async () => {{ {lost} }})()"), "no contact")
+        taken = self.state_after(page, f"(async () => {{ {lost}; landtraceLive.take({json.dumps(greeting)}) }})()")
+        self.assertTrue(taken.startswith(told), taken)
+
+    def state_after(self, page, promise):
+        """What its line says right behind that."""
+        return page.run(f"({promise}).then(() => document.getElementById('state').innerText)")
 
     def set(self, page, name, text):
         """Types into a field."""

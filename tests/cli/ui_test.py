@@ -53,6 +53,17 @@ class Server(Served):
         self.assertEqual(self.stop(first)[0], 0)
         self.assertEqual(self.landtrace("ls", "instances")[1], "ui-2\n")
 
+    def test_that_the_domain_is_gone_is_told_once(self):
+        connection, told = self.begin_stream()
+        self.addCleanup(connection.close)
+        while not self.next_news(told)["isConnected"]:
+            pass
+        self.stop(self.daemon)
+        while self.next_news(told)["isConnected"]:
+            pass
+        self.daemon = self.serve()
+        self.assertTrue(self.next_news(told)["isConnected"])
+
     def test_bad_addresses(self):
         for address in ("4711", "127.0.0.1", "127.0.0.1:x", "nix:1", "127.0.0.1:70000"):
             status, out, err = self.landtrace("ui", "--listen", address)
@@ -131,10 +142,25 @@ class InABrowser(PageCase):
         self.stop(program)
         self.stop(self.daemon)
         page.wait_until("document.getElementById('state').innerText.includes('the domain is gone')")
+        # Answers that are late, and what fails meanwhile, do not say something else.
+        self.assertEqual(self.state_after(page, "landtraceLive.refresh()"), "the domain is gone; waiting for it")
         self.daemon = self.serve()
         page.wait_until("landtraceLive.isConnected && document.getElementById('state').innerText.includes('records into')")
         self.emit()
         self.switch_on(page)
+
+    def test_contact_is_lost_and_found(self):
+        self.check_contact(self.open(), "records into")
+
+    def test_a_look_that_failed_is_forgotten_when_one_works(self):
+        page = self.open()
+        page.wait_until("document.getElementById('state').innerText.startsWith('records into')")
+        failing = "landtraceLive.state.watch(Promise.reject(new Error('nothing')))"
+        self.assertEqual(self.state_after(page, failing), "nothing")
+        self.assertTrue(self.state_after(page, "landtraceLive.refresh()").startswith("records into"))
+        # What the user did and failed is not undone by looking.
+        page.run("landtraceLive.state.complain('refused')")
+        self.assertEqual(self.state_after(page, "landtraceLive.refresh()"), "refused")
 
     def test_no_text_becomes_markup(self):
         text = "</pre><img src=x onerror=hurt()>\x1b\u2028"

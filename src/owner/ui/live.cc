@@ -75,7 +75,6 @@ void Live::lose() {
   tree_.reset();
   pipe_.reset();
   seen_.clear();
-  was_told_ = false;
 }
 
 void Live::switch_on_new() {
@@ -101,12 +100,13 @@ void Live::switch_on_new() {
 
 bool Live::look() {
   unwatched_since_ = {};
-  if (!tree_ && !begin()) lose();
+  if (!tree_) std::ignore = begin();
   if (tree_) switch_on_new();
   for (std::size_t taken = 0; pipe_ && taken < kMostText;) {
     const auto bytes = pipe_->read();
     if (!bytes && bytes.error().code != EAGAIN) {
       lose();
+      was_told_ = false;
     } else if (!bytes || bytes->empty()) {
       break;
     } else {

@@ -82,7 +82,7 @@ export class CountsPanel {
     if (!id) return;
     const labels = this.by.value.split(',').filter((name) => name && !this.keys.includes(name));
     note(['landtrace', 'fleet', 'show', id, ...(labels.length > 0 ? [`--per=${labels.join(',')}`] : [])]);
-    this.look();
+    this.live.look();
   }
 
   setOrders(orders) {

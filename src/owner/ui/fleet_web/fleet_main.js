@@ -8,8 +8,9 @@ import { OrderForm } from './order_form.js';
 import { OrderPanel } from './order_panel.js';
 import { someNames } from './orders.js';
 import { listen, noteLine, quoted } from './requests.js';
+import { StateLine } from './state_line.js';
 import { TailPanel } from './tail_panel.js';
-import { countText, visibleText } from './text.js';
+import { countText } from './text.js';
 import { startTheme } from './theme.js';
 
 const kEvery_ms = 1000;
@@ -20,7 +21,7 @@ class Fleet {
     this.isConnected = false;
     this.updates = 0;
     this.servers = null;
-    this.complaint = '';
+    this.state = new StateLine();
     this.counts = new CountsPanel(this);
     this.orders = new OrderPanel(this);
     this.host = new HostPanel(this);
@@ -37,7 +38,7 @@ class Fleet {
   start() {
     listen(
       (news) => this.take(news),
-      () => this.#tell('no contact with landtrace ui', true),
+      () => this.state.tell('no contact with landtrace ui', true),
     );
     setInterval(() => this.lookAgain(), kEvery_ms);
   }
@@ -49,23 +50,13 @@ class Fleet {
     }
     this.orders.draw();
     this.host.draw(this.hosts.hosts.get(this.hosts.chosen));
-    this.counts.look().catch((error) => this.complain(error.message));
+    this.look();
   }
 
   // An order that was given here.
   showOrder(id, kind) {
     if (kind === 'latency' || kind === 'hist') this.counts.show(id);
     else this.showTab('orders');
-  }
-
-  #tell(text, isGone) {
-    byId('state').textContent = visibleText(text);
-    byId('state').className = isGone ? 'gone' : '';
-    byId('state').title = visibleText(text);
-  }
-  complain(text) {
-    this.complaint = text;
-    this.#tell(text, true);
   }
 
   take(news) {
@@ -83,12 +74,12 @@ class Fleet {
     this.hosts.look();
     if (isOther || !this.isConnected) this.#tellState(news);
     if (news.refusedHosts.length > 0)
-      this.complain(`left out, speaking for others or making no sense: ${someNames(news.refusedHosts)}`);
+      this.state.complain(`left out, speaking for others or making no sense: ${someNames(news.refusedHosts)}`);
   }
 
   #tellState({ said, servers }) {
-    if (this.isConnected) this.#tell(`the fleet at ${servers}`, false);
-    else this.#tell(said === 'connecting' ? said : `${said}; waiting for it`, said !== 'connecting');
+    if (this.isConnected) this.state.tell(`the fleet at ${servers}`, false);
+    else this.state.tell(said === 'connecting' ? said : `${said}; waiting for it`, said !== 'connecting');
   }
 
   drawTotals() {
@@ -105,7 +96,11 @@ class Fleet {
   async lookAgain() {
     this.hosts.draw();
     this.orders.draw();
-    await this.counts.look().catch((error) => this.complain(error.message));
+    await this.look();
+  }
+
+  async look() {
+    await this.state.watch(this.counts.look());
   }
 }
 

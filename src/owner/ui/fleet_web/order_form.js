@@ -124,7 +124,7 @@ export class OrderForm {
       if (!this.seen.has(task.number)) noteCommand(task.words);
       this.seen.set(task.number, task);
       if (task.number === this.given) this.#told(task);
-      if (task.words[1] === 'end' && task.status !== 0 && !task.isRunning) this.live.complain(task.err.trim());
+      if (task.words[1] === 'end' && task.status !== 0 && !task.isRunning) this.live.state.complain(task.err.trim());
     }
   }
 

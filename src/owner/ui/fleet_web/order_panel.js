@@ -98,6 +98,6 @@ export class OrderPanel {
   }
 
   #end(order) {
-    runCommand({ command: 'end', order }).catch((error) => this.live.complain(error.message));
+    runCommand({ command: 'end', order }).catch((error) => this.live.state.complain(error.message));
   }
 }

@@ -46,7 +46,8 @@ export class TailPanel {
       isOther ||= this.#running.get(task.number)?.unkept !== task.unkept;
       if (task.isRunning) this.#running.set(task.number, task);
       else this.#running.delete(task.number);
-      if (!isWhole && !task.isRunning && task.status !== 0) this.live.complain(task.err.trim().split('\n').at(-1));
+      const hasFailed = !isWhole && !task.isRunning && task.status !== 0;
+      if (hasFailed) this.live.state.complain(task.err.trim().split('\n').at(-1));
     }
     this.#lines.splice(0, Math.max(0, this.#lines.length - kMostLines));
     if (isOther) this.#tell();
@@ -57,7 +58,7 @@ export class TailPanel {
     const told = [...this.#running.values()].map((task) => {
       const stop = element('button', { type: 'button' }, 'Stop');
       stop.addEventListener('click', () =>
-        stopCommand(task.number).catch((error) => this.live.complain(error.message)),
+        stopCommand(task.number).catch((error) => this.live.state.complain(error.message)),
       );
       const unkept = task.unkept > 0 ? `, ${countText(task.unkept)} not shown` : '';
       return element('span', {}, visibleText(task.words.slice(1).join(' ')) + unkept, stop, ' ');

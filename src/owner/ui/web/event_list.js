@@ -78,10 +78,10 @@ export class EventList {
     try {
       await writeFile(`${this.folderOf(name)}/enable`, box.checked ? '1' : '0');
     } catch (error) {
-      this.live.complain(error.message);
+      this.live.state.complain(error.message);
     }
     ++this.switches;
-    await this.refresh();
+    await this.live.refresh();
   }
 
   choose(name) {

@@ -132,7 +132,7 @@ export class EventPanel {
       await writeFile(`${this.#folder}/trigger`, text, true);
       return true;
     } catch (error) {
-      this.live.complain(error.message);
+      this.live.state.complain(error.message);
       return false;
     }
   }

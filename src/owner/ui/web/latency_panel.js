@@ -126,7 +126,7 @@ export class LatencyPanel {
     const stop = element('button', { type: 'button' }, task.isRunning ? 'Stop' : 'Close');
     stop.addEventListener('click', () => {
       if (!task.isRunning) this.boxes.get(task.number).remove();
-      else stopCommand(task.number).catch((error) => this.live.complain(error.message));
+      else stopCommand(task.number).catch((error) => this.live.state.complain(error.message));
     });
     const title = task.words.slice(3).join(' ');
     const unpaired = seen?.starts_without_end ? `, ${countText(seen.starts_without_end)} without an end` : '';

@@ -10,7 +10,8 @@ import { ProgramList } from './program_list.js';
 import { RateChart } from './rate_chart.js';
 import { listen } from './requests.js';
 import { noteSocket } from './server.js';
-import { countText, visibleText } from './text.js';
+import { StateLine } from './state_line.js';
+import { countText } from './text.js';
 import { startTheme } from './theme.js';
 import { TimelinePanel } from './timeline_panel.js';
 
@@ -23,6 +24,7 @@ class Live {
     this.group = null;
     this.isConnected = false;
     this.updates = 0;
+    this.state = new StateLine();
     this.events = new EventList(this);
     this.programs = new ProgramList(this);
     this.panel = new EventPanel(this);
@@ -44,7 +46,7 @@ class Live {
   start() {
     listen(
       (news) => this.take(news),
-      () => this.#tell('no contact with landtrace ui', true),
+      () => this.state.tell('no contact with landtrace ui', true),
     );
     setInterval(() => this.lookAgain(), kEvery_ms);
   }
@@ -56,19 +58,11 @@ class Live {
     }
   }
 
-  #tell(text, isGone) {
-    byId('state').textContent = text;
-    byId('state').className = isGone ? 'gone' : '';
-  }
-  complain(text) {
-    this.#tell(visibleText(text), true);
-  }
-
   take(news) {
     ++this.updates;
     this.count = news.count;
     this.lost = news.lost;
-    const isOther = news.instance !== this.instance || news.isConnected !== this.isConnected;
+    const isOther = news.isWhole || news.instance !== this.instance || news.isConnected !== this.isConnected;
     this.instance = news.instance;
     this.group = news.group;
     this.isConnected = news.isConnected;
@@ -90,9 +84,13 @@ class Live {
   }
 
   async #begin() {
-    if (!this.isConnected) return this.#tell('the domain is gone; waiting for it', true);
-    this.#tell(`records into ${visibleText(this.instance)} while it is open`, false);
-    await this.events.refresh().catch((error) => this.complain(error.message));
+    if (!this.isConnected) return this.state.tell('the domain is gone; waiting for it', true);
+    this.state.tell(`records into ${this.instance} while it is open`, false);
+    await this.refresh();
+  }
+
+  async refresh() {
+    await this.state.watch(this.events.refresh());
   }
 
   async lookAgain() {
@@ -100,7 +98,7 @@ class Live {
     this.#drawTotals();
     this.events.count(kEvery_ms / 1000);
     this.programs.draw();
-    await Promise.allSettled([this.events.refresh(), this.panel.look(), this.probes.look()]);
+    await Promise.allSettled([this.refresh(), this.panel.look(), this.probes.look()]);
   }
 }
 
