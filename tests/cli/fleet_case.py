@@ -185,6 +185,15 @@ class FleetCase(support.Case):
 
         return {host["host"]: host for host in json.loads(self.awaited(ask)[0])}
 
+    def orders(self):
+        """As hosts() does."""
+        def ask():
+            status, out, err = self.landtrace("fleet", "orders")
+            print(err, end="", file=sys.stderr)
+            return [out] if status == 0 else None
+
+        return self.awaited(ask)[0]
+
     def host_state(self, name):
         host = self.hosts().get(name)
         return None if host is None else "away" if host["away"] else "here"

@@ -371,7 +371,7 @@ class Trouble(SnapshotCase):
     def test_what_is_interrupted_leaves_nothing(self):
         self.pretend("ghost")
         snapshot = self.start("fleet", "snapshot", "-o", self.file, "--timeout", "1m")
-        self.wait_until(lambda: "snapshot" in self.fleet("orders"))
+        self.wait_until(lambda: "snapshot" in self.orders())
         status, out, err = self.stop(snapshot)
         self.assertEqual((status, out), (1, ""))
         self.assert_one_line(err, "landtrace: interrupted: nothing was written")

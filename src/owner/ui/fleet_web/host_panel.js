@@ -24,7 +24,8 @@ export class HostPanel {
       ['Frames never sent', countText(host.unsent)],
     ];
     // What the user selects stays as long as nothing has changed.
-    const now = JSON.stringify([host.number, facts, host.orders]);
+    const texts = host.orders.map(({ id }) => this.live.orders.textOf(id));
+    const now = JSON.stringify([host.number, facts, host.orders, texts]);
     if (now === this.drawn && byId('host').childElementCount > 1) return;
     this.drawn = now;
     const only = element('button', { type: 'button' }, 'This one alone');

@@ -49,6 +49,7 @@ export class OrderForm {
     this.live = live;
     this.inputs = new Map(); // by name: values stay as the kind changes
     this.seen = new Map(); // commands, by number: news may come before the answer that says which one it is
+    this.isAsking = false; // the server to give one
     this.given = null; // the number of the one that is being given
     this.mistake = new Mistake('form-mistake');
     const kinds = Object.entries(kKinds).map(([kind, { text }]) =>
@@ -97,7 +98,7 @@ export class OrderForm {
     this.where.textContent = where.isWrong
       ? 'Which hosts is not clear: see the mistake in what is typed above them.'
       : visibleText(`For ${who}: ${now} now, and those that come.`);
-    this.give.disabled = where.isWrong || this.given !== null;
+    this.give.disabled = !where.isSettled || this.isAsking || this.given !== null;
   }
 
   async #submit() {
@@ -108,6 +109,8 @@ export class OrderForm {
     for (const [name] of kKinds[kind].fields) values[name] = this.inputs.get(name).value.trim();
     // Hosts send sums as often as a page can show them.
     if (kind === 'latency' || kind === 'hist') values.interval = '1s';
+    this.isAsking = true;
+    this.drawWhere();
     try {
       this.told.textContent = 'Hosts are asked …';
       this.given = await runCommand(values);
@@ -116,6 +119,7 @@ export class OrderForm {
       this.told.textContent = '';
       this.mistake.say(error.message);
     }
+    this.isAsking = false;
     this.drawWhere();
   }
 

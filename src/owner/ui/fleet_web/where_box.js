@@ -24,17 +24,23 @@ export class WhereBox {
       clearTimeout(settled);
       typing = setTimeout(() => this.look(), kTyping_ms);
       settled = setTimeout(() => this.#note(), kSettled_ms);
+      this.changed();
     });
+  }
+
+  // What is typed is what hosts are chosen by.
+  get isSettled() {
+    return !this.isWrong && this.input.value.trim() === this.text;
   }
 
   set(text) {
     this.input.value = text;
-    this.look();
     this.#note();
   }
 
-  #note() {
-    if (this.text && !this.isWrong) note(['landtrace', 'fleet', 'hosts', `--where=${this.text}`]);
+  async #note() {
+    await this.look();
+    if (this.text && this.isSettled) note(['landtrace', 'fleet', 'hosts', `--where=${this.text}`]);
   }
 
   matches({ number }) {

@@ -59,6 +59,7 @@ export class EventPanel {
       );
       await this.look();
     } catch (error) {
+      if (this.name !== name) return;
       panel.replaceChildren(element('p', { className: 'empty' }, visibleText(error.message)));
     }
   }
@@ -75,14 +76,15 @@ export class EventPanel {
     const set = element('button', { type: 'submit' }, 'Set');
     const none = element('button', { type: 'button' }, 'None');
     const mistake = new Mistake('mistake');
+    const path = `${this.#folder}/filter`;
     const form = element('form', { className: 'row' }, input, set, none);
     const write = async (text) => {
       mistake.clear();
       try {
-        await writeFile(`${this.#folder}/filter`, text || '0');
+        await writeFile(path, text || '0');
       } catch (error) {
         // The file now says what was wrong, with a caret below the place.
-        const said = await readFile(`${this.#folder}/filter`).catch(() => '');
+        const said = await readFile(path).catch(() => '');
         mistake.say(said.includes('^') ? said.trimEnd() : error.message);
       }
     };
@@ -111,15 +113,18 @@ export class EventPanel {
     const stop = element('button', { type: 'button' }, 'Stop');
     const said = element('span', { className: 'field', id: 'hits' });
     const bars = element('div', { className: 'bars', id: 'bars' });
-    start.addEventListener('click', async () => {
-      if (this.keys) await this.#trigger(`!hist:keys=${this.keys}`);
-      this.keys = (await this.#trigger(`hist:keys=${select.value}`)) ? select.value : null;
+    const folder = this.#folder;
+    const count = async (wanted) => {
+      const { keys, name } = this;
+      if (keys) await this.#trigger(folder, `!hist:keys=${keys}`);
+      const isCounted = wanted !== null && (await this.#trigger(folder, `hist:keys=${wanted}`));
+      // Another event may have been chosen meanwhile.
+      if (this.name !== name) return;
+      this.keys = isCounted ? wanted : null;
       this.look();
-    });
-    stop.addEventListener('click', async () => {
-      if (this.keys) await this.#trigger(`!hist:keys=${this.keys}`);
-      this.keys = null;
-    });
+    };
+    start.addEventListener('click', () => count(select.value));
+    stop.addEventListener('click', () => count(null));
     return [
       element('h2', {}, 'Histogram: counted in the programs, also of what is not recorded'),
       element('div', { className: 'row' }, select, start, stop, said),
@@ -127,9 +132,9 @@ export class EventPanel {
     ];
   }
 
-  async #trigger(text) {
+  async #trigger(folder, text) {
     try {
-      await writeFile(`${this.#folder}/trigger`, text, true);
+      await writeFile(`${folder}/trigger`, text, true);
       return true;
     } catch (error) {
       this.live.state.complain(error.message);

@@ -77,12 +77,13 @@ export class LatencyPanel {
     );
   }
 
-  // What can be chosen.
+  // What can be chosen. What is chosen stays: events go with their program, which may be about to start again.
   setEvents(names) {
     for (const select of [this.from, this.to]) {
       const chosen = select.value;
-      select.replaceChildren(...names.map((name) => element('option', { value: name }, visibleText(name))));
-      if (names.includes(chosen)) select.value = chosen;
+      const all = chosen ? [...new Set([...names, chosen])].sort() : names;
+      select.replaceChildren(...all.map((name) => element('option', { value: name }, visibleText(name))));
+      if (chosen) select.value = chosen;
     }
     this.#readFields();
   }

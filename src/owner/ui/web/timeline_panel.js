@@ -22,6 +22,7 @@ export class TimelinePanel {
     this.at = null; // of the mouse
     this.isAsking = false;
     this.isWanted = false;
+    this.isUnanswered = false; // the newest wish
     this.canvas = byId('timeline');
     this.surface = new Surface(this.canvas);
     this.follow = byId('follow');
@@ -36,7 +37,7 @@ export class TimelinePanel {
     });
     this.canvas.addEventListener('keydown', (event) => this.#key(event));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
-    setInterval(() => this.from === null && this.#ask(), kAskEvery_ms);
+    setInterval(() => (this.from === null || this.isUnanswered) && this.#ask(), kAskEvery_ms);
   }
 
   get #width() {
@@ -52,6 +53,7 @@ export class TimelinePanel {
 
   // One question at a time; the newest wish is asked when the answer is there.
   async #ask() {
+    this.isUnanswered = true;
     if (document.hidden || !this.live.isConnected) return;
     this.isWanted = true;
     if (this.isAsking) return;
@@ -63,7 +65,9 @@ export class TimelinePanel {
         this.from === null
           ? { from: Math.round(this.length), columns }
           : { from: Math.round(this.from), to: Math.round(this.from + this.length), columns };
-      this.part = await readTimeline(part).catch(() => this.part);
+      const answer = await readTimeline(part).catch(() => null);
+      this.isUnanswered = answer === null;
+      this.part = answer ?? this.part;
       this.draw();
     }
     this.isAsking = false;
