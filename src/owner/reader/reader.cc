@@ -81,6 +81,7 @@ Result<bool> Reader::next(int timeout_ms, const landtrace_record*& record) {
   forget_event();
   if (!source_) return fail(EBADF, "no recording was opened, and no domain");
   const std::uint64_t begin = arch::monotonic_ns();
+  bool is_last = false;
   for (int pause_ms = 1; !is_stopped_.load(std::memory_order_relaxed);) {
     LT_TRY(const Source::Answer answer, source_->next(event_));
     if (answer == Source::Answer::kEnd) return false;
@@ -91,7 +92,10 @@ Result<bool> Reader::next(int timeout_ms, const landtrace_record*& record) {
     }
     if (answer == Source::Answer::kSearching) continue;
     const auto waited_ms = static_cast<std::int64_t>((arch::monotonic_ns() - begin) / 1'000'000);
-    if (timeout_ms >= 0 && waited_ms >= timeout_ms) return fail(ETIMEDOUT, "no event came in time");
+    const bool is_over = timeout_ms >= 0 && waited_ms >= timeout_ms;
+    // What the last look has found came in time.
+    if (is_over && (is_last || answer != Source::Answer::kAgain)) return fail(ETIMEDOUT, "no event came in time");
+    is_last = is_over;
     if (answer == Source::Answer::kAgain) continue;
     const std::int64_t left_ms = timeout_ms < 0 ? pause_ms : timeout_ms - waited_ms;
     ::poll(nullptr, 0, static_cast<int>(std::min<std::int64_t>(pause_ms, left_ms)));
