@@ -35,8 +35,9 @@ struct LoaderChanges {
   std::uint32_t changed;  // pairs with: `seen`, both by release and acquire
   std::uint32_t seen;
   std::uint32_t* wake;  // is counted up and woken, too, if there is one
-  // How long: a variable for tests, which cannot know when their agent's thread gets a CPU.
-  long patience_ns = 200'000'000;
+  // How long: on a busy machine the agent's thread may not get a CPU before, and calls of what was loaded would be
+  // missing. A variable for tests, which cannot know when it does.
+  long patience_ns = 1'000'000'000;
 };
 LoaderChanges& loader_changes();
 void loader_changes_seen(std::uint32_t changed);

@@ -21,6 +21,8 @@ namespace landtrace::agent {
 namespace {
 
 constexpr std::size_t kMaxThreads = 8192;
+// For a thread that is to stop, and is not held up by anything but others that want the CPU.
+constexpr std::uint64_t kLastPatience = 1'000'000'000;
 
 std::uint64_t now() {
   timespec time = {};
@@ -193,24 +195,28 @@ void Stop::note_child(long child) {
   }
 }
 
-bool Stop::wait_until_stopped(std::uint64_t deadline) {
-  for (std::size_t i = 0; i < count_; ++i) {
-    Thread& thread = threads_[i];
-    while (thread.hold == Hold::kInterrupted) {
-      int status = 0;
-      const long got = raw(SYS_wait4, thread.id, raw_address(&status), __WALL | WNOHANG, 0);
-      if (got == thread.id) {
-        note_stop(thread, status);
-      } else if (got == -ECHILD || got == -ESRCH) {
-        thread.hold = Hold::kGone;
-      } else if (now() > deadline) {
-        return false;
-      } else {
-        rest();
-      }
-    }
+// False: it has not stopped yet.
+bool Stop::see_stop(Thread& thread) {
+  int status = 0;
+  const long got = raw(SYS_wait4, thread.id, raw_address(&status), __WALL | WNOHANG, 0);
+  if (got == thread.id) {
+    note_stop(thread, status);
+  } else if (got == -ECHILD || got == -ESRCH) {
+    thread.hold = Hold::kGone;
+  }
+  return got != 0;
+}
+
+bool Stop::wait_for_stop(Thread& thread, std::uint64_t deadline) {
+  while (thread.hold == Hold::kInterrupted && !see_stop(thread)) {
+    if (now() > deadline) return false;
+    rest();
   }
   return true;
+}
+
+bool Stop::wait_until_stopped(std::uint64_t deadline) {
+  return std::all_of(threads_, threads_ + count_, [&](Thread& thread) { return wait_for_stop(thread, deadline); });
 }
 
 // Interrupts what runs. Sets `settled` to false where something does.
@@ -265,21 +271,27 @@ StopResult Stop::stop_all() {
   return StopResult::kDone;
 }
 
-// Those that wait in their calls are let go by the helper's end, which does not disturb them.
+void Stop::detach(Thread& thread) {
+  if (thread.hold != Hold::kStopped) return;
+  ptrace(PTRACE_DETACH, thread.id, 0, thread.signal);
+  thread.hold = Hold::kGone;
+}
+
+// Those that wait in their calls are let go by the helper's end, which does not disturb them. It would disturb those
+// that were interrupted and have not come to their stop, where this was given up: the call that they have entered
+// meanwhile would end with EINTR. They are waited for, and nobody else is held.
 void Stop::let_go() {
-  for (std::size_t i = 0; i < child_count_; ++i) let_child_go(children_[i]);
+  for (std::size_t i = 0; i < count_; ++i) detach(threads_[i]);
+  if (began_ != 0) report_.stopped_ns = now() - began_;
+  const std::uint64_t end = now() + kLastPatience;
   for (std::size_t i = 0; i < count_; ++i) {
     Thread& thread = threads_[i];
-    if (thread.hold != Hold::kStopped && thread.hold != Hold::kGone) {
-      int status = 0;
-      if (raw(SYS_wait4, thread.id, raw_address(&status), __WALL | WNOHANG, 0) == thread.id && WIFSTOPPED(status)) {
-        thread.hold = Hold::kStopped;
-        thread.signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-      }
-    }
-    if (thread.hold == Hold::kStopped) ptrace(PTRACE_DETACH, thread.id, 0, thread.signal);
+    wait_for_stop(thread, end);
+    if (thread.hold != Hold::kGone) see_stop(thread);  // what else stops it: a signal
+    detach(thread);
     if (thread.fd >= 0) raw(SYS_close, thread.fd);
   }
+  for (std::size_t i = 0; i < child_count_; ++i) let_child_go(children_[i]);
 }
 
 // Another thread of the program may exec, or the program be killed, at any time. Then this process has the memory for
@@ -312,7 +324,6 @@ void Stop::run() {
   if (result == StopResult::kDone) write();
   remove_guards();
   let_go();
-  if (began_ != 0) report_.stopped_ns = now() - began_;
   report_.result = result;
   has_ended_ = true;
 }

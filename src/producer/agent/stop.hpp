@@ -80,6 +80,8 @@ class Stop {
   StopResult seize(Thread& thread);
   bool look(Thread& thread, bool& is_blocked, long& call);
   bool interrupt(Thread& thread);
+  bool see_stop(Thread& thread);
+  bool wait_for_stop(Thread& thread, std::uint64_t deadline);
   bool wait_until_stopped(std::uint64_t deadline);
   void note_stop(Thread& thread, int status);
   void note_child(long child);
@@ -93,6 +95,7 @@ class Stop {
   void remove_guards_of(long child);
   void mark_occupied(std::uint64_t pc);
   void write();
+  static void detach(Thread& thread);
   void let_go();
   [[nodiscard]] bool is_awaited() const;
   [[nodiscard]] const Mapped* mapping_of(std::uint64_t address) const;

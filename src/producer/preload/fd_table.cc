@@ -2,11 +2,14 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "base/own_threads.hpp"
+#include "base/system_call.hpp"
 #include "client/process.hpp"
 
 // Of glibc, from 2.32 on: false once there has been a second thread.
@@ -17,7 +20,18 @@ extern char __libc_single_threaded __attribute__((weak));
 namespace landtrace::preload {
 namespace {
 
+// About a second: whoever has the lock is done in microseconds, but may not be running.
 constexpr int kMaxTurns = 10'000;
+constexpr int kEagerTurns = 100;
+
+void wait_a_turn(int turn) {
+  const timespec pause = {0, 50'000};
+  if (turn < kEagerTurns) {
+    ::sched_yield();
+  } else {
+    system_call(SYS_nanosleep, &pause, static_cast<void*>(nullptr));  // not libc's: no errno, and nobody cancels it
+  }
+}
 
 bool was_ever_threaded() { return &__libc_single_threaded != nullptr && __libc_single_threaded == 0; }
 
@@ -63,7 +77,7 @@ void FdTable::set_if_there(int fd, FdEntry entry) {
   std::uint64_t old = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
   // Not for ever: in a child that was made without the handlers of fork nobody would unlock it.
   for (int turns = 0; turns < kMaxTurns && (old & kLocked) != 0; ++turns) {
-    ::sched_yield();
+    wait_a_turn(turns);
     // Pairs with the release store in unlock(): what reopen.cc did with the descriptor is done.
     old = __atomic_load_n(&words[fd], __ATOMIC_ACQUIRE);
   }
