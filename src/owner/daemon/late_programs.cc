@@ -162,7 +162,7 @@ LatePrograms::Left LatePrograms::attach(PatientWorker& worker, const Pids& pids)
       continue;
     }
     const int error = *outcome ? 0 : outcome->error().code;
-    if (error == 0 || error == ESRCH || error == ECANCELED) continue;
+    if (error == 0 || error == ESRCH || error == ECONNRESET || error == ECANCELED) continue;
     // One may yet name this process to Yama, as programs do that join the next owner (client/owner_trace.hpp).
     if (error == EBUSY || error == EPERM) {
       left.emplace(pid, outcome->error().message);
