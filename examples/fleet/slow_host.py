@@ -28,17 +28,25 @@ USERS = """<yandex>
   <profiles><default/></profiles><quotas><default/></quotas>
   <users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>
 </yandex>"""
+TAKEN_PORTS = []  # until this process ends
 NAMES = "landtrace fleet latency --from req_start --to req_done --key id --per host".split()
 
 
 def free_ports():
-    """Below those that connections have as their own ends."""
+    """Below those that connections have as their own ends, and none that a test has taken (tests/cli/fleet_case.py)."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as given:
         begin = int(given.read().split()[0])
     for port in random.sample(range(begin // 2, begin), begin // 2):
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) != 0:
-                yield port
+        taken = socket.socket(socket.AF_UNIX)
+        try:
+            taken.bind(f"\0landtrace-test-port-{port}")
+            with socket.socket() as listening:
+                listening.bind(("127.0.0.1", port))
+        except OSError:
+            taken.close()
+            continue
+        TAKEN_PORTS.append(taken)
+        yield port
 
 
 def ns_of(text):

@@ -58,7 +58,7 @@ class NatsClient:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=support.TIMEOUT_S)
         self.file = self.socket.makefile("rwb")
         self.file.readline()  # INFO
-        options = {"verbose": False, "pedantic": False, "headers": headers} | ({"user": user, "pass": password} if user else {})
+        options = {"verbose": False, "pedantic": False, "headers": headers, "no_responders": headers} | ({"user": user, "pass": password} if user else {})
         self.say(b"CONNECT " + json.dumps(options).encode())
         self.ping()
 
@@ -207,6 +207,10 @@ class FleetCase(support.Case):
         status, out, _ = self.landtrace("fleet", "show", order, "--json", *words)
         return json.loads(out) if status == 0 else None
 
+    def groups(self, order, *words):
+        """Of an order of which something is there: the server may have other things to do for a while."""
+        return self.awaited(lambda: self.shown(order, *words))["groups"]
+
     def asked(self, question):
         """What a collector says."""
         client = NatsClient(self.port)
@@ -221,8 +225,12 @@ class FleetCase(support.Case):
         return heard[0][1]
 
     def sum_of(self, order):
-        shown = self.shown(order)
-        return 0 if shown is None else sum(group["count"] for group in shown["groups"])
+        """0 where there is nothing; asked again where the server has other things to do."""
+        def ask():
+            status, out, err = self.landtrace("fleet", "show", order, "--json")
+            return None if "Timeout" in err else [json.loads(out)["groups"] if status == 0 else []]
+
+        return sum(group["count"] for group in self.awaited(ask)[0])
 
 
 class ClusterCase(FleetCase):

@@ -48,7 +48,7 @@ class Cluster(ClusterCase):
             self.wait_until(lambda: "applied" in [one["state"] for one in self.hosts()[hosts[number].name]["orders"]])
             counted += hosts[number].emit(70)
             self.wait_until(lambda: self.sum_of(order) == counted)
-        by_host = {group["key"]["host"]: group["count"] for group in self.shown(order, "--per", "host")["groups"]}
+        by_host = {group["key"]["host"]: group["count"] for group in self.groups(order, "--per", "host")}
         self.assertEqual(by_host, {"a": 900 + 70 + 50, "b": 900 + 70 + 50, "c": 900 + 70 + 50})
 
 

@@ -25,7 +25,7 @@ class Slowest(FleetCase):
     def test_are_those_of_all_hosts(self):
         self.running = [Host(self, "a"), Host(self, "b", "", "--fleet-redact", "id")]
         order = self.counted("--stack")
-        by_host = self.shown(order, "--per", "host")["groups"]
+        by_host = self.groups(order, "--per", "host")
         slowest = {}
         for group in by_host:
             host, route = group["key"]["host"], group["key"]["route"]
@@ -39,7 +39,7 @@ class Slowest(FleetCase):
                 self.assertEqual(one["fields"]["id"] == "(left out)", host == "b", one)
             self.assertTrue(any(frame.startswith("main ") for frame in first["stack"]), first["stack"])
         self.assertEqual(sorted(slowest), ["/", "/login", "/search"])
-        for group in self.shown(order)["groups"]:
+        for group in self.groups(order):
             first = group["slowest"][0]
             self.assertEqual((first["ns"], first["host"]), slowest[group["key"]["route"]])
         text = self.fleet("show", order)
@@ -49,7 +49,7 @@ class Slowest(FleetCase):
 
     def test_stacks_are_taken_if_they_are_wanted(self):
         self.running = [Host(self, "a")]
-        groups = self.shown(self.counted())["groups"]
+        groups = self.groups(self.counted())
         self.assertEqual(len(groups), 3)
         for group in groups:
             self.assertEqual([one["stack"] for one in group["slowest"]], [[]] * len(group["slowest"]))

@@ -172,6 +172,15 @@ class Memory(HistoryCase):
         self.assert_is_exact(fleet, "memory")
         collector.kill()
         collector.wait()
+        client = NatsClient(self.port, headers=True)
+        self.addCleanup(client.close)
+        client.subscribe(b"answer")
+
+        def has_seen_its_end():
+            client.say(b"PUB landtrace.ask answer 0", b"")
+            return any(b" 503" in what for _, what in client.ping())
+
+        self.wait_until(has_seen_its_end)  # the server
         status, _, err = self.landtrace("fleet", "show", "abcdefgh", *HISTORY)
         self.assertEqual(status, 1)
         self.assert_one_line(err, "no collector answers", "landtrace collect")

@@ -44,11 +44,11 @@ class Sums(FleetCase):
         counted += hosts[2].emit(3000)  # nobody waits for the network
         self.start_server()
         self.wait_until(lambda: self.sum_of(order) == counted)
-        by_host = {group["key"]["host"]: group["count"] for group in self.shown(order, "--per", "host")["groups"]}
+        by_host = {group["key"]["host"]: group["count"] for group in self.groups(order, "--per", "host")}
         self.assertEqual(by_host, {"a": 1100, "b": 700, "c": 3300})
-        by_zone = {group["key"]["zone"]: group["count"] for group in self.shown(order, "--per", "zone")["groups"]}
+        by_zone = {group["key"]["zone"]: group["count"] for group in self.groups(order, "--per", "zone")}
         self.assertEqual(by_zone, by_host)
-        shown = self.shown(order)["groups"][0]
+        shown = self.groups(order)[0]
         values = sorted([*range(100), *range(1000), *range(200), *range(500), *range(300), *range(3000)])
         self.assertEqual(shown["sequence"]["sum"], sum(values))
         for name, part in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)):

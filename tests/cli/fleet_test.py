@@ -153,7 +153,7 @@ class Orders(FleetCase):
         order = self.order("hist", "job", "--keys", "source", "--detach", "--where", "role=secret")
         secret.emit(20)
         self.wait_until(lambda: self.sum_of(order) == 20)
-        self.assertEqual([group["key"] for group in self.shown(order)["groups"]], [{"source": "(left out)"}])
+        self.assertEqual([group["key"] for group in self.groups(order)], [{"source": "(left out)"}])
         order = self.landtrace("fleet", *HIST, "--where", "role=secret")[1].split(":")[0]
         self.wait_until(lambda: self.states(order) == {"secret-1": "refused"})
         self.assertIsNone(self.shown(order))

@@ -81,8 +81,8 @@ class Cases(support.UnderTracefs):
             self.assertEqual(self.sequences(f"{i}.data"), list(range(20)))
 
     def test_a_process_is_followed_until_it_ends(self):
-        # It begins when perf has written its file's head, behind which it has the events.
-        script = (f"sh -c 'until [ -s perf.data ]; do sleep 0.02; done; exec {PINNED} --count 2000 --pause 500' & "
+        # It begins when perf listens.
+        script = (f"{PINNED} --wait 600000 --count 2000 --pause 500 & "
                   f"own=$!; perf record -o perf.data -e {JOB} -p $own; wait $own")
         self.with_events(script)
         numbers = self.sequences()

@@ -168,8 +168,9 @@ class OnATerminal(support.Case):
         self.wait_for("EVENT")
         self.type("\x03")
         self.ends(130)
-        self.open("--interval", "0.05", "--", "sh", "-c", "sleep 2; kill -SEGV $$")
+        self.open("--interval", "0.05", "--", "sh", "-c", "until [ -e seen ]; do sleep 0.02; done; kill -SEGV $$")
         self.wait_for("EVENT")
+        open(os.path.join(self.folder, "seen"), "w").close()
         self.ends(139)
 
     def test_what_goes_wrong_is_said_on_the_terminal_as_it_was(self):

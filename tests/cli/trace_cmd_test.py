@@ -29,15 +29,15 @@ class Cases(support.UnderTracefs):
         opened = "for each in $(cat /proc/$PPID/task/$PPID/children); do ls -l /proc/$each/fd; done | grep -c _pipe_raw"
         return f"sh -c 'until [ $({opened}) -ge {os.cpu_count()} ]; do sleep 0.02; done; exec {command}'"
 
-    def events_of(self, file, count):
-        """Sequence numbers of the producer that emitted so many."""
+    def events_of(self, file, count, first=0):
+        """Sequence numbers of the producer that emitted so many, from the first: another one is further on."""
         self.file = os.path.join(self.folder, file)
         events, lost = self.report_json()
         self.assertEqual(lost, 0)
         by_process = {}
         for event in events:
             by_process.setdefault(event["pid"], []).append(event["fields"]["sequence"])
-        wanted = [numbers for numbers in by_process.values() if len(numbers) == count]
+        wanted = [numbers for numbers in by_process.values() if len(numbers) == count and numbers[0] == first]
         self.assertEqual(len(wanted), 1, {pid: len(numbers) for pid, numbers in by_process.items()})
         return wanted[0]
 
@@ -93,7 +93,7 @@ class Cases(support.UnderTracefs):
                       f"trace-cmd record -q --compression none -o f.dat -e {JOB} -f 'sequence >= 20 && sequence < 60' "
                       "-R 'traceoff if sequence == 50' "
                       f"{self.once_recorded(PRODUCER + ' --abi --count 100 --pause 5000')} >/dev/null 2>&1")
-        self.assertEqual(self.events_of("f.dat", 31), list(range(20, 51)))
+        self.assertEqual(self.events_of("f.dat", 31, 20), list(range(20, 51)))
 
     def test_record_of_one_thread(self):
         self.with_job(f"trace-cmd record -q --compression none -o p.dat -e {JOB} -P $job "

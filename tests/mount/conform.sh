@@ -25,7 +25,7 @@ trap 'kill $daemon 2>/dev/null; wait $daemon; rm -rf "$folder"' EXIT
 tries=0
 until [ -e "$folder/tracefs/README" ]; do
   tries=$((tries + 1))
-  [ $tries -lt 200 ] || { echo "the daemon did not mount"; exit 1; }
+  [ $tries -lt 1200 ] || { echo "the daemon did not mount"; exit 1; }
   sleep 0.05
 done
 check=$(dirname "$0")/../conformance/check.py

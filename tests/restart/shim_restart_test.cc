@@ -79,7 +79,7 @@ TEST_F(ShimRestartTest, AProgramRegistersUnregistersAndEmitsWithTheNextOwner) {
   owner_->ask("listen user_events:*");
   EXPECT_EQ(program->ask("word 0"), "0");
   EXPECT_EQ(program->ask("word 1"), "1");
-  EXPECT_EQ(program->ask("emit 2 3"), "8");
+  EXPECT_EQ(ask_joined(*program, "emit 2 3"), "8");
   EXPECT_EQ(owner_->ask("trace"), "second: n=0x3 (3)\n");
 }
 

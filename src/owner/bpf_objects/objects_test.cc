@@ -445,7 +445,7 @@ TEST_F(BpfObjects, ARingBufferGoesOnWhenWhoReservedARecordIsGone) {
   objects_.reap();
   objects_.reap();
   EXPECT_EQ(taken(), 0u) << "it may be at work";
-  EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
   EXPECT_EQ(taken(), 1u);
   ring.release(ring.reserve(8, 7), false);
   EXPECT_EQ(taken(), 1u);

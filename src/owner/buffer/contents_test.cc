@@ -339,7 +339,7 @@ TEST_F(LateProducer, IsCountedWhereItWasStillLater) {
   adopt_into(next);
   write_late(10);
   domain_.write_many(kTid, 11, 21);
-  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
   const Contents::Counts counts = contents_->counts(kAllCpus);
   EXPECT_EQ(counts.entries, 20u);
   EXPECT_EQ(counts.overrun, 1u);

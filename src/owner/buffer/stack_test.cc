@@ -70,7 +70,7 @@ TEST_F(StackTest, OfAnotherProcessWhereItCallsTheSystem) {
     for (;;) ::pause();
   }
   std::string words;
-  for (int i = 0; i < 1000 && (words.empty() || words.starts_with("running")); ++i) {
+  for (int i = 0; i < 60'000 && (words.empty() || words.starts_with("running")); ++i) {
     ::usleep(1000);
     words = read_file("/proc/" + std::to_string(child) + "/syscall", 4096).value_or("");
   }

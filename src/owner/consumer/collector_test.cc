@@ -51,6 +51,24 @@ class Numbers : public Sink {
   std::map<std::string, std::uint64_t> waiting_before_first;
 };
 
+// All that this thread emits is in rings of one CPU.
+class OnOneCpu {
+ public:
+  OnOneCpu() {
+    EXPECT_EQ(::sched_getaffinity(0, sizeof before_, &before_), 0);
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<unsigned>(::sched_getcpu()), &here);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
+  }
+  ~OnOneCpu() { ::sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
 class CollectorTest : public ::testing::Test {
  protected:
   CollectorTest()
@@ -167,16 +185,11 @@ TEST_F(CollectorTest, PortableWritersAreRead) {
 // Each user has a ring of its own for the CPU, and all that is in one is older than what is in the next. A ring takes
 // several reads.
 TEST_F(CollectorTest, TheEndReadsAllRingsOfACpu) {
+  const OnOneCpu here;
   constexpr std::uint32_t kUsers = 20;
   constexpr std::uint32_t kEvents = 900;
   const std::string payload(1000, 'x');
   const std::uint32_t slot = add_event("e1 u32 n");
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &here);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
   open({.ring_bytes = 1 << 20});
   for (std::uint32_t user = 0; user < kUsers; ++user) {
     const Producer one = producer(5000 + user);
@@ -186,7 +199,6 @@ TEST_F(CollectorTest, TheEndReadsAllRingsOfACpu) {
     }
   }
   ASSERT_TRUE(collector_->finish());
-  ::sched_setaffinity(0, sizeof before, &before);
   EXPECT_EQ(sink_.events["e1"], kUsers * kEvents);
   EXPECT_EQ(sink_.missed, 0u);
 }
@@ -274,6 +286,7 @@ TEST_F(CollectorTest, ACopyWhileProgramsEmitHasAllOrSaysWhatIsMissing) {
 }
 
 TEST_F(CollectorTest, WhatIsMissingIsToldBeforeEventsOfOtherRings) {
+  const OnOneCpu here;
   open({.ring_bytes = 1});
   const std::uint32_t flood = add_event("flood u32 id");
   const std::uint32_t after = add_event("after u32 id");

@@ -73,8 +73,7 @@ TEST_F(SessionTest, ReadersThatWaitGetAnAnswerWhenItGoes) {
   const Fd file = open("pipe", O_RDONLY);
   std::string got;
   std::thread reader([&] { got = read_some(file.get()); });
-  pollfd ready{file.get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&ready, 1, 50), 0);
+  ASSERT_TRUE(becomes_true([&] { return tree_->pipe->reads > 0; }));
   session_.reset();
   reader.join();
   EXPECT_EQ(got, "errno: " + errno_text(ENOTCONN));
@@ -85,7 +84,7 @@ TEST_F(SessionTest, UnmountingByForceEndsItWithReadersWaiting) {
   serve();
   const Fd file = open("pipe", O_RDONLY);
   std::thread reader([&] { EXPECT_THAT(read_some(file.get()), ::testing::StartsWith("errno: ")); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_TRUE(becomes_true([&] { return tree_->pipe->reads > 0; }));
   if (::umount2(folder_.c_str(), MNT_FORCE) != 0) (void)::umount2(folder_.c_str(), MNT_DETACH | MNT_FORCE);
   EXPECT_TRUE(becomes_true([&] { return session_->has_ended(); }));
   reader.join();

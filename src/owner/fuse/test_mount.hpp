@@ -25,7 +25,7 @@ const std::string& reason_not_to_mount();
 std::string read_some(int fd, std::size_t size = 4096);
 // 0 or errno.
 int write_some(int fd, std::string_view bytes);
-bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds within = std::chrono::seconds(20));
+bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds within = std::chrono::seconds(60));
 
 class MountTest : public ::testing::Test {
  protected:

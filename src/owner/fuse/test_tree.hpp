@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -108,13 +109,15 @@ class Pipe : public tracefs::File {
   [[nodiscard]] unsigned mode() const override { return 0440; }
   [[nodiscard]] bool is_stream() const override { return true; }
   std::deque<std::string> lines;
-  int looks = 0;  // how often it was asked whether it is ready
+  int looks = 0;               // how often it was asked whether it is ready
+  std::atomic<int> reads = 0;  // for other threads
 
   Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
     class Open : public tracefs::OpenFile {
      public:
       explicit Open(Pipe& pipe) : pipe_(pipe) {}
       Result<std::size_t> read(const tracefs::Caller&, std::span<char> to, std::uint64_t) override {
+        ++pipe_.reads;
         if (pipe_.lines.empty()) return fail(EAGAIN, "nothing yet");
         const std::string line = pipe_.lines.front().substr(0, to.size());
         pipe_.lines.pop_front();

@@ -25,7 +25,7 @@ class FiltersTest : public RulesFixture {
   const EventFilter& shown() { return find_rules(*event_, top())->filter; }
   std::uint32_t program() { return event_->files[top().index].filter_program; }
   std::uint64_t bytes_in_use() {
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     return domain_->control().bytes_in_use();
   }
   // Uses up the control segment, but for what is given back again.

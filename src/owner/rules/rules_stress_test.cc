@@ -97,7 +97,7 @@ class DomainRulesTest : public testing::Test {
   // When nobody is inside any more.
   std::uint64_t bytes_in_use() {
     const auto access = domain_->enter();
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     return domain_->control().bytes_in_use();
   }
   // The number of a cell that is free.

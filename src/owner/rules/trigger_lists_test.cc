@@ -42,12 +42,12 @@ class TriggerListsTest : public RulesFixture {
   TriggerListsTest() { first_ = make("first u32 n"), second_ = make("second u32 n"); }
 
   std::uint64_t bytes_in_use() {
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     return domain_->control().bytes_in_use();
   }
   // The cell that is taken next, which is given back at once.
   std::uint32_t next_cell() {
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     const std::uint32_t cell = *domain_->cells().take_counter();
     domain_->cells().give_back(cell);
     return cell;

@@ -227,8 +227,7 @@ void Grace::end(Batch batch) {
   }
 }
 
-bool Grace::poll() {
-  const auto now = Clock::now();
+bool Grace::poll(Clock::time_point now) {
   queue_fresh(now);
   for (Batch& batch : waiting_) look_after(batch, now);
   for (auto& [uid, user] : late_) look_after(user, uid, now);

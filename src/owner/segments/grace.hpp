@@ -45,6 +45,7 @@ struct Holders {
 
 class Grace final : public RoomMaker {
  public:
+  using Clock = std::chrono::steady_clock;
   explicit Grace(const Users& users) : users_(users) {}
 
   // Runs `free` once every producer that may hold the old object has left its section. The replacement must have
@@ -53,7 +54,7 @@ class Grace final : public RoomMaker {
 
   // Runs what is due. Cheap when nothing waits. True while something still waits. What is kept and done is bounded,
   // also where a user's segment is full of readers that do not exist.
-  bool poll();
+  bool poll(Clock::time_point now = Clock::now());
   [[nodiscard]] bool is_waiting() const { return has_fresh() || !waiting_.empty() || !held_.empty(); }
   // Something came since the last poll().
   [[nodiscard]] bool has_fresh() const { return !fresh_.empty(); }
@@ -87,7 +88,6 @@ class Grace final : public RoomMaker {
   static void give_back(plan::ThreadSlot& own);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Inside {
     const plan::ThreadSlot* slot;
     std::uint64_t section;

@@ -102,6 +102,15 @@ class AgentThreadsTest : public testing::Test {
     use_test_handlers();
     wrong = 0;
   }
+  // On a busy machine threads may not come to their stop in time: then it is tried again, as the agent's thread does.
+  Outcome patched(const Wanted& one) {
+    Outcome outcome = apply(agent, one);
+    for (unsigned i = 0; i < 100 && outcome.state != PlaceState::kPatched && outcome.reason == Reason::kBusy; ++i) {
+      agent.tend();
+      outcome = agent.outcome(one.number);
+    }
+    return outcome;
+  }
   Agent agent{Agent::OwnObject::kPatch};
 };
 
@@ -122,7 +131,7 @@ TEST_F(AgentThreadsTest, OneStorePatchesWhileThreadsRun) {
   const TestPlace place = add_one_place();
   const Busy busy(4, call_all);
   for (unsigned i = 0; i < rounds(2000); ++i) {
-    ASSERT_EQ(apply(agent, wanted(place, 1, kWantsEntry | wants_in_round(i))).state, PlaceState::kPatched);
+    ASSERT_EQ(patched(wanted(place, 1, kWantsEntry | wants_in_round(i))).state, PlaceState::kPatched);
     drop(agent, {1});
   }
   EXPECT_EQ(wrong, 0u);
@@ -136,9 +145,9 @@ TEST_F(AgentThreadsTest, ThreadsAreOutOfTheBytesThatChange) {
   const Busy busy(4, call_all);
   for (unsigned i = 0; i < rounds(50); ++i) {
     const std::uint32_t wants = kWantsEntry | wants_in_round(i);
-    const Outcome outcome = apply(agent, wanted(place, 1, wants));
+    const Outcome outcome = patched(wanted(place, 1, wants));
     ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
-    const Outcome crossing = apply(agent, wanted(crossing_words, 2, wants));
+    const Outcome crossing = patched(wanted(crossing_words, 2, wants));
     ASSERT_EQ(crossing.state, PlaceState::kPatched) << text_of(crossing.reason);
     const std::uint64_t before = test_hits[1].entries;
     for (unsigned k = 0; k < 1000 && test_hits[1].entries == before; ++k) std::this_thread::yield();
@@ -176,7 +185,7 @@ TEST_F(AgentThreadsTest, CallsThatWaitAreNotInterrupted) {
     if (::read(pipes[0], &byte, 1) != 1) ++ended_early;
   });
   for (unsigned i = 0; i < rounds(50); ++i) {
-    const Outcome outcome = apply(agent, wanted(push_place(), 1));
+    const Outcome outcome = patched(wanted(push_place(), 1));
     ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
     ASSERT_EQ(writable_code(), "");
     drop(agent, {1});
@@ -209,7 +218,7 @@ TEST_F(AgentThreadsTest, SignalsArriveWhileThreadsAreStopped) {
     const itimerval often = {{0, 500}, {0, 500}};
     ::setitimer(ITIMER_PROF, &often, nullptr);
     for (unsigned i = 0; i < rounds(50); ++i) {
-      ASSERT_EQ(apply(agent, wanted(push_place(), 1)).state, PlaceState::kPatched);
+      ASSERT_EQ(patched(wanted(push_place(), 1)).state, PlaceState::kPatched);
       drop(agent, {1});
     }
     const itimerval never = {};
@@ -238,7 +247,7 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
       while (!over) {
         const pid_t child = ::fork();
         if (child == 0) {
-          ::alarm(20);
+          ::alarm(120);
           call_all();
           ::usleep(100);
           char byte = 0;
@@ -251,7 +260,7 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
       }
     });
     for (unsigned i = 0; i < rounds(50); ++i) {
-      const Outcome outcome = apply(agent, wanted(push_place(), 1));
+      const Outcome outcome = patched(wanted(push_place(), 1));
       EXPECT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
       drop(agent, {1});
     }
@@ -357,7 +366,7 @@ TEST_F(AgentThreadsTest, NobodyStaysBehindWhereAProgramExecsOrIsKilled) {
   for (unsigned i = 0; i < rounds(60); ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);
+      ::alarm(120);
       Agent own(Agent::OwnObject::kPatch);
       const TestPlace place = push_place();
       std::atomic<bool> patched = false;
@@ -379,7 +388,7 @@ TEST_F(AgentThreadsTest, NobodyStaysBehindWhereAProgramExecsOrIsKilled) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_EQ(status, i % 2 != 0 ? SIGKILL : 0);
   }
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   pid_t left = 0;
   while ((left = ::waitpid(-1, nullptr, __WALL | WNOHANG)) >= 0) {
     ASSERT_LT(std::chrono::steady_clock::now(), until) << "somebody is still there";

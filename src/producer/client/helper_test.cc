@@ -160,7 +160,12 @@ TEST_F(HelperTest, WhatIsRefusedWhenItSleepsIsAskedForAgainAndTheOthersStay) {
     }));
     EXPECT_EQ(landtrace_register(&other, "other", LANDTRACE_RETRY), -ENOSPC);
     EXPECT_TRUE(has_helper());
-    ASSERT_TRUE(eventually([&] { return second.asked(Operation::kRegisterNative).back().text == "done u32 id"; }));
+    ASSERT_TRUE(eventually([&] {
+      const auto asked = second.asked(Operation::kRegisterNative);
+      const auto is = [](const char* text) { return [text](const Asked& one) { return one.text == text; }; };
+      const auto refused = std::find_if(asked.begin(), asked.end(), is("other"));
+      return std::find_if(refused, asked.end(), is("done u32 id")) != asked.end();
+    }));
     second.answer(Operation::kRegisterNative, [&](const Asked& one) { return second.by_itself(one); });
     EXPECT_TRUE(eventually([&] {
       const ListLocked list;

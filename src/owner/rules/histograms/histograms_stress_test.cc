@@ -50,7 +50,7 @@ class HistogramsStress : public testing::Test {
   }
   std::uint64_t bytes_in_use() {
     const auto access = domain_->enter();
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     return domain_->control().bytes_in_use();
   }
 

@@ -400,7 +400,7 @@ TEST_F(HistogramsTest, WhatIsWrongIsSaidInTheKernelsWords) {
 TEST_F(HistogramsTest, WhatIsRefusedOrTakenAwayLeavesNoMemory) {
   ASSERT_EQ(apply(event_, "hist:keys=id:x=v"), 0);
   ASSERT_EQ(apply(event_, "!hist:keys=id:x=v"), 0);
-  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
   const std::uint64_t before = domain_->control().bytes_in_use();
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(apply(event_, "hist:keys=id,name:vals=v if v > 1"), 0);
@@ -408,7 +408,7 @@ TEST_F(HistogramsTest, WhatIsRefusedOrTakenAwayLeavesNoMemory) {
     ASSERT_EQ(apply(event_, "hist:keys=id:y=$nosuch if v > 1"), EINVAL);
     ASSERT_EQ(apply(event_, "!hist:keys=id,name:vals=v if v > 1"), 0);
   }
-  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
   EXPECT_EQ(domain_->control().bytes_in_use(), before);
 }
 

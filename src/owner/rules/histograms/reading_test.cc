@@ -50,7 +50,7 @@ class HistogramReadingTest : public RulesFixture {
   }
   std::string beside(ReadHistograms read = text_of) { return *wait_for(*domain_, *begin(read)); }
   std::uint64_t room() {
-    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
     return domain_->users().free_bytes();
   }
 

@@ -102,7 +102,7 @@ TEST_F(PrintTest, AHistogramThatIsClearedLeavesItsTableToOthers) {
   ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid"), "ok");
   for (const char* const text : {"a", "b"}) EXPECT_EQ(write(text), "ok");
   ASSERT_EQ(session_.append(kTrigger, "hist:keys=common_pid:clear"), "ok");
-  ASSERT_TRUE(session_.domain().grace().drain(std::chrono::seconds(10)));
+  ASSERT_TRUE(session_.domain().grace().drain(std::chrono::seconds(60)));
   ASSERT_EQ(session_.run({"reg", "a", "e1 u32 n"}), "ok index=0");
   ASSERT_EQ(session_.append("events/user_events/e1/trigger", "hist:keys=common_pid"), "ok");
   EXPECT_EQ(write("c"), "ok");
