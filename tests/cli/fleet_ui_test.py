@@ -19,6 +19,10 @@ class FleetAsking(Asking, FleetCase):
     def get(self, path, **arguments):
         return self.ask("GET", f"/{self.token}/{path}?{urllib.parse.urlencode(arguments)}")
 
+    def states(self):
+        """Of the orders at all hosts."""
+        return [order["state"] for host in self.hosts().values() for order in host["orders"]]
+
     def helpers(self):
         """Programs that the page's server has started."""
         out = subprocess.run(["ps", "-o", "args=", "--ppid", str(self.ui.pid)], capture_output=True, text=True, check=False).stdout
@@ -109,6 +113,7 @@ class Server(FleetAsking):
         self.addCleanup(connection.close)
         self.assertEqual(self.run_command(command="tail", event="job")[0], 200)
         self.news_with(answer, lambda news: any("applied by" in task["err"] for task in news["tasks"]))
+        self.wait_until(lambda: self.states() == 2 * ["applied"])  # a host that is late is not counted
         self.assertEqual(self.stop(self.ui)[0], 0)
         self.wait_until(lambda: "tail job" not in self.orders())
 
@@ -235,6 +240,7 @@ class Page(InBrowser, FleetAsking):
         self.give(page, "tail", event="job", filter="sequence < 3")
         self.says(page, "tail-told", "tail job")
         self.says(page, "form-told", "applied by ")
+        self.wait_until(lambda: self.states() == 3 * ["applied"])  # a host that is late is not counted
         self.slow.emit(5)
         self.says(page, "lines", "<img src=x onerror=hurt()>\\u202e producer-")
         self.press(page, "Stop", "document.getElementById('tail-told')")
