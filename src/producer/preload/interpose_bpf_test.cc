@@ -15,6 +15,7 @@
 #include <cstring>
 #include <thread>
 
+#include "arch/clock.hpp"
 #include "bpf/maps/perf.hpp"
 #include "bpf/program.hpp"
 #include "bpf/test_code.hpp"
@@ -139,10 +140,11 @@ class InterposeBpfTest : public ClientTest {
     EXPECT_EQ(bpf_call(BPF_MAP_UPDATE_ELEM, call), 0);
     return fd;
   }
-  // What producers look at: somebody reads there.
-  [[nodiscard]] std::uint64_t size_of_slot(FakeOwner& owner) const {
-    return *bpf::PerfSlots(reinterpret_cast<std::byte*>(&owner.domain().data()), layout_).word(0, bpf::kPerfDataSize);
+  [[nodiscard]] std::uint64_t* word_of_slot(FakeOwner& owner, std::uint32_t at) const {
+    return bpf::PerfSlots(reinterpret_cast<std::byte*>(&owner.domain().data()), layout_).word(0, at);
   }
+  // What producers look at: somebody reads there.
+  [[nodiscard]] std::uint64_t size_of_slot(FakeOwner& owner) const { return *word_of_slot(owner, bpf::kPerfDataSize); }
   static bool is_buffer(int fd) { return ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0; }
   // Status 0: `body` has come to its end.
   static void in_forked_child(const std::function<void()>& body) {
@@ -359,6 +361,29 @@ TEST_F(InterposeBpfTest, WaitingReadsNothingFromAFileThatHasABuffersNumber) {
     keeps_its_bytes([](int from, int to) { ::dup2(from, to); });
     // Past the shim.
     keeps_its_bytes([](int from, int to) { real().dup3(from, to, 0); });
+  });
+}
+
+TEST_F(InterposeBpfTest, WhatIsThereBeforeTheTimeIsOverIsFound) {
+  with_owner([this](FakeOwner& owner) {
+    constexpr std::uint64_t kMillisecond_ns = 1'000'000;
+    std::uint64_t* const head = word_of_slot(owner, bpf::kPerfDataHead);
+    const int buffer = open_buffer(create_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY));
+    // Between any two looks of a wait.
+    for (std::uint64_t before_ms = 1; before_ms < 30; ++before_ms) {
+      __atomic_store_n(head, 0, __ATOMIC_RELEASE);
+      const std::uint64_t end = arch::monotonic_ns() + 30 * kMillisecond_ns;
+      std::uint64_t came = 0;
+      std::thread program([&] {
+        while (arch::monotonic_ns() < end - before_ms * kMillisecond_ns) std::this_thread::yield();
+        __atomic_store_n(head, 8, __ATOMIC_RELEASE);
+        came = arch::monotonic_ns();
+      });
+      pollfd waited{buffer, POLLIN, 0};
+      const int ready = ::poll(&waited, 1, 30);
+      program.join();
+      EXPECT_TRUE(ready == 1 || came >= end) << before_ms << " ms before the end";
+    }
   });
 }
 

@@ -49,18 +49,18 @@ class SignalsHeld {
   sigset_t before_{};
 };
 
-// Calls wait(timeout in ns, mask) until it returns something else than 0, or the time is up. A signal comes last, as in
-// the kernel: what was emitted before it (by a child of which SIGCHLD tells) is there first. `mask` is the program's
-// for the time of the wait, or nullptr.
+// Calls wait(timeout in ns, mask) until it returns something else than 0, or the time is up: the last look is behind
+// that. A signal comes last, as in the kernel: what was emitted before it (by a child of which SIGCHLD tells) is there
+// first. `mask` is the program's for the time of the wait, or nullptr.
 template <typename Wait>
 int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask, const Wait& wait) {
   const SignalsHeld held;
   const std::uint64_t end = arch::monotonic_ns() + timeout_ns;
   std::uint64_t slice = kShortest_ns;
   for (;;) {
+    const std::uint64_t now = arch::monotonic_ns();
     slice = pull_perf_events() ? kShortest_ns : std::min(slice * 2, kLongest_ns);
     slice = std::min(slice, std::max(bpf_calls::next_timer_ns(), kShortest_ns));
-    const std::uint64_t now = arch::monotonic_ns();
     const std::uint64_t left = is_endless ? kLongest_ns : end > now ? end - now : 0;
     const int result = wait(std::min(slice, left), mask != nullptr ? mask : &held.before());
     if (result < 0 && errno == EINTR) {
@@ -69,7 +69,7 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const sigset_t* ma
       if (ready == 0) errno = EINTR;
       return ready == 0 ? result : ready;
     }
-    if (result != 0 || (!is_endless && arch::monotonic_ns() >= end)) return result;
+    if (result != 0 || (!is_endless && now >= end)) return result;
   }
 }
 
