@@ -80,7 +80,11 @@ int main(int argc, char** argv) {
   if (link == NULL) return 4;
   while (seen.records < wanted) {
     const int n = ring_buffer__poll(ring, 10000);
-    if (n <= 0 && n != -EINTR) return 5;
+    // 0: in 10 s nothing; it is woken for records that it can take.
+    if (n <= 0 && n != -EINTR) {
+      fprintf(stderr, "ring_buffer__poll() = %d, at record %lu\n", n, seen.records);
+      return 5;
+    }
   }
   bpf_link__destroy(link);
   const unsigned long all = counts[0];

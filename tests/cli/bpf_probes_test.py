@@ -59,9 +59,9 @@ int on_hit(void *registers) {
 """
 
 
-def offset_of(symbol):
+def offset_of(symbol, program=PROBED):
     """In the file of the program, whose segments lie in it as in memory."""
-    listed = subprocess.run(["nm", PROBED], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     return int(re.search(rf"(?m)^([0-9a-f]+) [Tt] {symbol}$", listed).group(1), 16)
 
 
@@ -169,10 +169,21 @@ int on_call(struct pt_regs *registers) {
   if (!record) return 0;
   record->pid = bpf_get_current_pid_tgid() >> 32;
   record->number = registers->rdi;
-  bpf_ringbuf_submit(record, 0);
   __sync_fetch_and_add(&calls, 1);
   if (count && step) __sync_fetch_and_add(count, *step);
+  bpf_ringbuf_submit(record, 0);  // last: whoever has seen the record finds it counted
   return 0;
+}
+"""
+
+
+BUSY_PROGRAM = """
+__attribute__((noinline)) int handle_request(int number) {
+  for (volatile int i = 0; i < 200; ++i) continue;
+  return number;
+}
+int main(void) {
+  for (unsigned i = 0;; ++i) handle_request((int)i);
 }
 """
 
@@ -180,7 +191,8 @@ int on_call(struct pt_regs *registers) {
 class Unmodified(support.UnderTracefs, Bpf):
     """A tool with libbpf, under the shim."""
 
-    def test_uprobes_of_one_process_ring_buffers_and_memory_of_maps(self):
+    def watched(self, probed, records):
+        """What the tool says of a process of `probed`, beside another one of it."""
         source = os.path.join(self.folder, "memory.c")
         with open(source, "w", encoding="utf-8") as file:
             file.write(MEMORY_PROGRAM)
@@ -189,16 +201,26 @@ class Unmodified(support.UnderTracefs, Bpf):
         here = os.path.dirname(os.path.abspath(__file__))
         subprocess.run(["cc", "-O1", os.path.join(here, "bpf_memory_tool.c"), "-lbpf", "-o", tool], check=True)
         # Programs that start from the first probe on can be probed while they run.
-        out = self.shell(f"""
-            echo 'p:early {PROBED}:main' > /sys/kernel/tracing/uprobe_events
-            {PROBED} 10000000 > /dev/null & one=$!
-            {PROBED} 10000000 > /dev/null & other=$!
-            {tool} {program} {PROBED} {offset_of("handle_request")} $one 1000; status=$?
+        return self.shell(f"""
+            echo 'p:early {probed}:main' > /sys/kernel/tracing/uprobe_events
+            {probed} 10000000 > /dev/null & one=$!
+            {probed} 10000000 > /dev/null & other=$!
+            {tool} {program} {probed} {offset_of("handle_request", probed)} $one {records}; status=$?
             kill $one $other
             cat /sys/kernel/tracing/uprobe_events
             exit $status""")
-        self.assertEqual(out, "records enough others 0 gaps 0 count right\nstill there\n"
-                              f"p:uprobes/early {PROBED}:main\n")
+
+    def test_uprobes_of_one_process_ring_buffers_and_memory_of_maps(self):
+        self.assertEqual(self.watched(PROBED, 1000), "records enough others 0 gaps 0 count right\nstill there\n"
+                                                     f"p:uprobes/early {PROBED}:main\n")
+
+    def test_a_tool_is_woken_for_records_that_are_complete(self):
+        """Of a program that does little else than to write some, and so is often interrupted in the middle of one."""
+        source, busy = os.path.join(self.folder, "busy.c"), os.path.join(self.folder, "busy")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(BUSY_PROGRAM)
+        subprocess.run(["cc", "-O1", source, "-o", busy], check=True)
+        self.assertRegex(self.watched(busy, 2_000_000), r"^records enough others 0 gaps \d+ count right\n")
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ bool show_rings() {
     const Object* const map = what.object.get();
     // It may have been closed behind our back, and another file have its number.
     if (!is_mapped_ring(map) || inode_of(fd) != map->inode) return;
-    found |= show(fd, bpf::RecordRing(map->data, map->layout).has_data());
+    found |= show(fd, bpf::RecordRing(map->data, map->layout).is_readable());
   });
   return found;
 }

@@ -20,7 +20,8 @@ namespace landtrace::bpf_calls {
 std::optional<long> map_memory(void* address, std::size_t size, int protection, int flags, int fd, off_t offset);
 // Whether waiting for it is waiting for records.
 bool is_mapped_ring(int fd);
-// Makes those ring buffers readable that have records, and the others not. True where one has.
+// Makes those ring buffers readable that have a record to be taken, and the others not: one that is held comes later.
+// True where one has.
 bool show_rings();
 // One descriptor, an eventfd. Returns `has_any`.
 bool show(int fd, bool has_any);

@@ -65,15 +65,29 @@ void RecordRing::release(const Record& record, bool discard) const {
                    word_of(record.length | (discard ? kRingDiscard : 0), check_of(record.position)), __ATOMIC_RELEASE);
 }
 
-std::uint32_t RecordRing::holder() const {
+std::uint64_t RecordRing::next_at() const {
   const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+  // Pairs with the release store in reserve(), whose record is behind it.
+  const auto length = static_cast<std::uint32_t>(__atomic_load_n(header(at), __ATOMIC_ACQUIRE));
+  if ((length & kRingBusy) != 0 || (length & kRingDiscard) == 0) return at;
+  const std::uint64_t end = at + rounded(std::uint64_t{length & ~kRingDiscard} + kRingHeaderSize, 8);
+  const bool is_rest = end % size_ == 0 && end != __atomic_load_n(producer(), __ATOMIC_RELAXED);
+  return is_rest ? end : at;
+}
+
+bool RecordRing::is_readable() const {
+  return has_data() && (__atomic_load_n(header(next_at()), __ATOMIC_RELAXED) & kRingBusy) == 0;
+}
+
+std::uint32_t RecordRing::holder() const {
+  const std::uint64_t at = next_at();
   if (at == __atomic_load_n(producer(), __ATOMIC_ACQUIRE)) return 0;  // pairs with the swap in reserve()
   const std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
   return (word & kRingBusy) != 0 && (word & (kRingBusy - 1)) != 0 ? static_cast<std::uint32_t>(word >> 32) : 0;
 }
 
 void RecordRing::release_dead(std::uint32_t tid) const {
-  const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+  const std::uint64_t at = next_at();
   std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
   if ((word & kRingBusy) == 0 || word >> 32 != tid) return;
   const auto length = static_cast<std::uint32_t>(word) & (kRingBusy - 1);

@@ -72,6 +72,8 @@ class RecordRing {
     // Pairs with the swap in reserve().
     return __atomic_load_n(consumer(), __ATOMIC_RELAXED) != __atomic_load_n(producer(), __ATOMIC_ACQUIRE);
   }
+  // Whether a reader would get on: the record that is its next one is complete. (What is left of a lap is none.)
+  [[nodiscard]] bool is_readable() const;
 
   // Calls take(data, length) for each record that is complete and not discarded, up to the first that is held.
   template <typename Take>
@@ -98,9 +100,9 @@ class RecordRing {
     }
   }
 
-  // The first record is held: whose is it? 0: nobody's known.
+  // The reader's next record is held: whose is it? 0: nobody's known.
   [[nodiscard]] std::uint32_t holder() const;
-  // The thread that holds the first record is gone: it is discarded.
+  // The thread that holds the reader's next record is gone: it is discarded.
   void release_dead(std::uint32_t tid) const;
 
   // The first record has no length yet, so nobody is known who holds it.
@@ -124,6 +126,8 @@ class RecordRing {
     return length | static_cast<std::uint64_t>(check) << 32;
   }
   static std::uint32_t check_of(std::uint64_t position) { return static_cast<std::uint32_t>(position >> 3); }
+  // Where the reader's next record is: the first one, or the one behind it if that is what was left of a lap.
+  [[nodiscard]] std::uint64_t next_at() const;
   // Where the record there ends; 0: it is not complete, nor held.
   [[nodiscard]] std::uint64_t end_of(std::uint64_t position, std::uint64_t limit) const;
   // Behind the stuck place, where the first one begins from which records follow each other up to the end; else that.

@@ -92,10 +92,47 @@ TEST_F(BpfRing, NobodySeesARecordThatIsHeldNorWhatIsBehindIt) {
   put(ring, 3);
   EXPECT_THAT(take(ring), testing::ElementsAre(1));
   EXPECT_EQ(ring.holder(), 4711u);
-  EXPECT_TRUE(ring.has_data());
+  EXPECT_FALSE(ring.is_readable());
   ring.release(held, true);
+  EXPECT_TRUE(ring.is_readable());
   EXPECT_THAT(take(ring), testing::ElementsAre(3));
+  EXPECT_FALSE(ring.is_readable());
   EXPECT_EQ(ring.holder(), 0u);
+}
+
+TEST_F(BpfRing, WhatIsLeftOfALapIsNoRecordThatAReaderGetsOnWith) {
+  put(ring, 1, 4000);
+  take(ring);
+  const RecordRing::Record held = ring.reserve(200, 4711);
+  ASSERT_EQ(held.position, 4096u);
+  EXPECT_FALSE(ring.is_readable());
+  EXPECT_EQ(ring.holder(), 4711u);
+  ring.release(held, false);
+  EXPECT_TRUE(ring.is_readable());
+  EXPECT_THAT(take(ring), testing::SizeIs(1));
+}
+
+TEST_F(BpfRing, WhatADeadThreadHeldInTheNextLapIsGivenUp) {
+  put(ring, 1, 4000);
+  take(ring);
+  static_cast<void>(ring.reserve(200, 4711));
+  put(ring, 2);
+  ring.release_dead(4712);
+  EXPECT_FALSE(ring.is_readable());
+  ring.release_dead(4711);
+  EXPECT_TRUE(ring.is_readable());
+  EXPECT_THAT(take(ring), testing::ElementsAre(2));
+}
+
+TEST_F(BpfRing, ADiscardedRecordIsReadableAsItsRoomIsToBecomeFree) {
+  put(ring, 1, 2032);
+  take(ring);
+  // Up to the end of the lap, as what is left of one.
+  ring.release(ring.reserve(2048, 7), true);
+  ASSERT_EQ(*ring.producer(), 4096u);
+  EXPECT_TRUE(ring.is_readable());
+  EXPECT_THAT(take(ring), testing::IsEmpty());
+  EXPECT_FALSE(ring.is_readable());
 }
 
 TEST_F(BpfRing, WhatADeadThreadHeldIsGivenUp) {
