@@ -226,7 +226,7 @@ TEST_F(ShimTest, ThreadsWithoutRestartableSequencesLoseNothingUncounted) {
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
       ring::Reader reader(domain_->users().all()[0].mapping.data() + top.place.rings + i * top.place.geometry.stride(),
                           top.place.geometry);
-      discarded += reader.discarded();
+      discarded += reader.discarded().all();
     }
   }
   EXPECT_EQ(static_cast<std::uint64_t>(total()) + discarded, 8u * 50 * 20);

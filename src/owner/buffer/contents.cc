@@ -71,7 +71,7 @@ const std::byte* Contents::memory_of(std::size_t index) const {
   return user.mapping.data() + place_.rings + index % rings_per_set_ * place_.geometry.stride();
 }
 
-std::uint64_t Contents::discarded(std::size_t index) const {
+ring::Discarded Contents::discarded(std::size_t index) const {
   return ring::Reader(memory_of(index), place_.geometry, {}).discarded();
 }
 
@@ -98,7 +98,7 @@ Contents::State Contents::state_of(std::size_t index) const {
   const Ring& ring = rings_[index];
   const ring::Reader reader(memory_of(index), place_.geometry, ring.base);
   const ring::Mark end = reader.end();
-  const std::uint64_t dropped = difference(reader.discarded(), ring.discarded);
+  const std::uint64_t dropped = difference(reader.discarded().all(), ring.discarded.all());
   const bool is_sound = is_plausible(ring.base, end, dropped);
   State state{.end = is_sound ? end : ring.base, .from = {0, later(ring.base, ring.kept)}};
   const std::size_t frozen = ring.frozen ? ring.frozen->records().size() : 0;
@@ -168,8 +168,9 @@ void Contents::set_overwrite(bool overwrite) {
   instances_.set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {
     const std::size_t index = std::size_t{user} * rings_per_set_ + ring;
     if (index >= rings_.size()) return std::uint64_t{0};
-    rings_[index].kept = state_of(index).from.live;
-    return rings_[index].kept.position;
+    Ring& of_user = rings_[index];
+    of_user.kept = state_of(index).from.live;
+    return of_user.consumer ? of_user.consumer->give_back(of_user.kept.position) : of_user.kept.position;
   });
 }
 
@@ -212,7 +213,12 @@ void Contents::consume(std::uint32_t cpu, Merge& merge) {
       // From the base on, not from the oldest record: so the reader is told what was overwritten since.
       ring.consumer = std::make_unique<RingCursor>(
           memory_of(i), place_.geometry, static_cast<std::uint32_t>(i / rings_per_set_), raw_clock(), started_,
-          RingCursor::Begin{{state.from.frozen, ring.base}, {~0ull, ~0ull}, ring.discarded, ring.frozen});
+          RingCursor::Begin{{state.from.frozen, ring.base},
+                            {~0ull, ~0ull},
+                            ring.discarded,
+                            ring.frozen,
+                            instances_.consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
+                                                static_cast<std::uint32_t>(i % rings_per_set_))});
     }
     merge.add({ring.consumer.get(), cpu_of(i)});
   }
@@ -228,7 +234,7 @@ void Contents::consumed() {
     if (place.position <= ring.kept.position) continue;
     ring.kept = place;
     instances_.set_consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
-                            static_cast<std::uint32_t>(i % rings_per_set_), place.position);
+                            static_cast<std::uint32_t>(i % rings_per_set_), ring.consumer->give_back(place.position));
   }
 }
 

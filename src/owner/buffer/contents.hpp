@@ -78,7 +78,7 @@ class Contents {
   struct Ring {
     // Where the ring was at the last clear(), and how many events it had discarded then.
     ring::Mark base{};
-    std::uint64_t discarded = 0;
+    ring::Discarded discarded{};
     // Records that are older than the ring: see adopt().
     std::shared_ptr<const Frozen> frozen;
     // Made at the first consuming read.
@@ -95,7 +95,7 @@ class Contents {
   [[nodiscard]] const std::byte* memory_of(std::size_t index) const;
   [[nodiscard]] State state_of(std::size_t index) const;
   [[nodiscard]] bool is_plausible(ring::Mark base, ring::Mark end, std::uint64_t dropped) const;
-  [[nodiscard]] std::uint64_t discarded(std::size_t index) const;
+  [[nodiscard]] ring::Discarded discarded(std::size_t index) const;
   void clear_ring(std::size_t index);
   [[nodiscard]] RingCursor cursor_of(std::size_t index, const State& state) const;
   void adopt_ring(std::size_t index, const Contents& other, const State& old, std::uint64_t bytes);

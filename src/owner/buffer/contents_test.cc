@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "buffer/test_domain.hpp"
+#include "buffer/test_one_cpu.hpp"
+#include "buffer/test_ring.hpp"
 #include "domain/ring_exchange.hpp"
 #include "ring/test_write.hpp"
 
@@ -21,9 +23,7 @@ class ContentsTest : public ::testing::Test {
   static std::vector<std::uint32_t> taken_from(Merge& merge, std::size_t limit) {
     std::vector<std::uint32_t> numbers;
     while (const Merge::Source* const source = numbers.size() < limit ? merge.next() : nullptr) {
-      std::uint32_t number = 0;
-      std::memcpy(&number, source->cursor->record().payload.data(), sizeof number);
-      numbers.push_back(number);
+      numbers.push_back(number_of(source->cursor->record()));
       source->cursor->pop();
     }
     return numbers;
@@ -224,6 +224,43 @@ TEST_F(ContentsTest, WithoutOverwriteTheOldestStayUntilTheyAreConsumed) {
   domain_.write(proxy_, kTid, number, 1000);
   EXPECT_THAT(numbers(), ::testing::ElementsAre(number));
   EXPECT_EQ(contents_->counts(kAllCpus).dropped, 1u);
+}
+
+// Whatever is discarded between a reading and the moment when it makes room.
+TEST_F(ContentsTest, DiscardedEventsAreMissingWhereTheRingWasFull) {
+  const OnOneCpu here;
+  contents_->set_overwrite(false);
+  std::uint32_t number = 0;
+  std::uint32_t next = 0;
+  const auto is_kept = [&] {
+    const std::uint64_t before = contents_->counts(kAllCpus).dropped;
+    domain_.write(proxy_, kTid, number++, 1000);
+    return contents_->counts(kAllCpus).dropped == before;
+  };
+  const auto take = [&](std::size_t limit) {
+    Merge merge;
+    contents_->consume(kAllCpus, merge);
+    for (; limit > 0; --limit) {
+      const Merge::Source* const source = merge.next();
+      if (source == nullptr) break;
+      next += static_cast<std::uint32_t>(source->cursor->take_lost());
+      ASSERT_EQ(number_of(source->cursor->record()), next++);
+      source->cursor->pop();
+    }
+  };
+  for (std::size_t round = 0; round < 8; ++round) {
+    while (is_kept()) continue;
+    ASSERT_NO_FATAL_FAILURE(take(100 + round * 20));
+    EXPECT_FALSE(is_kept());
+    contents_->consumed();
+    if (round == 3 || round == 4) {
+      contents_->set_overwrite(true);
+      contents_->set_overwrite(false);
+    }
+  }
+  EXPECT_TRUE(is_kept());
+  ASSERT_NO_FATAL_FAILURE(take(1u << 30));
+  EXPECT_EQ(next, number);
 }
 
 TEST_F(ContentsTest, ClearMakesRoomWithoutOverwrite) {

@@ -12,7 +12,7 @@ RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint
       user_(user),
       raw_clock_(raw_clock),
       started_(started),
-      capacity_(geometry.size() / arch::kRecordHeader),
+      size_(geometry.size()),
       clock_(started) {
   if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
 }
@@ -23,12 +23,14 @@ RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint
       user_(user),
       raw_clock_(raw_clock),
       started_(started),
-      capacity_(geometry.size() / arch::kRecordHeader),
+      size_(geometry.size()),
       first_(begin.from.live.count),
       clock_(started),
       frozen_(std::move(begin.frozen)),
       frozen_from_(begin.from.frozen),
-      discarded_seen_(begin.discarded) {
+      discarded_seen_(begin.discarded),
+      turn_((begin.consumed & ring::kOddTurn) != 0 ? 1 : 0),
+      given_back_(begin.consumed & ~ring::kOddTurn) {
   reader_.stop_at(begin.end);
 }
 
@@ -73,10 +75,11 @@ bool RingCursor::read() {
   if (reads_left_ == 0) return false;
   taken_ += at_ - std::exchange(batch_begin_, at_);
   if (frozen_ && frozen_from_ < frozen_->records().size()) return read_frozen();
-  note_discarded();
   if (records_ != nullptr && !in_frozen_) first_ += records_->size();
   in_frozen_ = false;
   const ring::Reader::Batch& batch = reader_.read();
+  // Behind the reading: what a writer discarded before it wrote one of these is counted by now.
+  note_discarded();
   newest_ = arch::read_raw_clock(raw_clock_);
   batch_ = &batch;
   records_ = &batch.records;
@@ -101,35 +104,59 @@ bool RingCursor::read_frozen() {
   return true;
 }
 
-// The order matters: first the figure of discarded events, then the number of records. Whatever was discarded by then
-// came before the next record to be written.
+// The order matters: first the figures of discarded events, then the number of records. Whatever was discarded by then
+// came before the next record to be written. What was discarded in the turn before, and is noticed now that there is
+// room again, came before the first record for which that turn had no room. Older turns have been noted: give_back().
 void RingCursor::note_discarded() {
-  const std::uint64_t seen = reader_.discarded();
-  const std::uint64_t count = seen - discarded_seen_;
-  discarded_seen_ = seen;
+  const ring::Discarded seen = reader_.discarded();
+  const std::uint64_t written = reader_.written();
+  note_discarded(turn_ ^ 1, seen.in_turn[turn_ ^ 1], written, full_before_);
+  note_discarded(turn_, seen.in_turn[turn_], written, ~0ull);
+}
+
+void RingCursor::note_discarded(std::size_t turn, std::uint64_t seen, std::uint64_t written, std::uint64_t full) {
+  const std::uint64_t count = seen - discarded_seen_.in_turn[turn];
+  discarded_seen_.in_turn[turn] = seen;
   if (count == 0 || !is_plausible(count)) return;
   discarded_ += count;
-  const std::uint64_t at = reader_.written();
   // A writer that lies about how many records there are has gaps that nobody ever comes to.
-  if (!gaps_.empty() && (gaps_.back().at == at || gaps_.size() >= kMostGaps)) {
+  if (!gaps_.empty() && ((gaps_.back().at == written && gaps_.back().full == full) || gaps_.size() >= kMostGaps)) {
     gaps_.back().count += count;
   } else {
-    gaps_.push_back({at, count});
+    gaps_.push_back({written, full, count});
   }
+}
+
+std::uint64_t RingCursor::give_back(std::uint64_t position) {
+  note_discarded();
+  full_before_ = given_back_ + size_;
+  given_back_ = position;
+  turn_ ^= 1;
+  return position | (turn_ == 0 ? 0 : ring::kOddTurn);
+}
+
+// Which record of the batch the gap lies before.
+std::size_t RingCursor::index_of(const Gap& gap) const {
+  const auto ends_before = [&](const ring::RecordView& record) {
+    const auto index = static_cast<std::size_t>(&record - records_->data());
+    return batch_->place_of(index).position + ring::record_length(record.payload.size()) <= gap.full;
+  };
+  const auto first = std::partition_point(records_->begin(), records_->end(), ends_before);
+  const auto by_position = static_cast<std::size_t>(first - records_->begin());
+  return gap.at <= first_ ? 0 : std::min<std::uint64_t>(gap.at - first_, by_position);
 }
 
 // Takes the gaps that lie before the current record. stop_ is then the record before which the next gap lies.
 void RingCursor::take_gaps() {
   stop_ = records_->size();
   if (in_frozen_) return;
-  while (!gaps_.empty()) {
-    const Gap gap = gaps_.front();
-    if (gap.at > first_ + at_) {
-      stop_ = std::min(stop_, static_cast<std::size_t>(gap.at - first_));
+  for (; !gaps_.empty(); gaps_.pop_front()) {
+    const std::size_t index = index_of(gaps_.front());
+    if (index > at_) {
+      stop_ = std::min(stop_, index);
       return;
     }
-    lost_ += gap.count;
-    gaps_.pop_front();
+    lost_ += gaps_.front().count;
   }
 }
 
@@ -144,7 +171,7 @@ std::uint64_t RingCursor::passed() const { return first_ + (in_frozen_ || record
 
 std::uint64_t RingCursor::unread() const {
   const std::uint64_t written = reader_.written();
-  return written > passed() ? std::min(written - passed(), capacity_) : 0;
+  return written > passed() ? std::min(written - passed(), size_ / arch::kRecordHeader) : 0;
 }
 
 std::uint64_t RingCursor::untold() {

@@ -32,9 +32,11 @@ class RingCursor {
     // Nothing from here on is read.
     ring::Mark end{~0ull, ~0ull};
     // How many events the ring had discarded by then: they are not reported.
-    std::uint64_t discarded = 0;
+    ring::Discarded discarded{};
     // Records that are older than the ring.
     std::shared_ptr<const Frozen> frozen;
+    // What give_back() told the writers last.
+    std::uint64_t consumed = 0;
   };
   RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
              std::uint64_t started, Begin begin);
@@ -83,6 +85,9 @@ class RingCursor {
   [[nodiscard]] std::uint32_t user() const { return user_; }
   // Room in the ring up to here is free again.
   [[nodiscard]] std::uint64_t position() const { return reader_.position(); }
+  // Discard mode: the word that tells the writers so, up to `position`. It begins a turn (ring/layout.hpp), so every
+  // word is to reach them.
+  [[nodiscard]] std::uint64_t give_back(std::uint64_t position);
   [[nodiscard]] std::uint64_t written() const { return reader_.written(); }
 
   [[nodiscard]] std::uint64_t overwritten() const { return overwritten_; }
@@ -96,9 +101,10 @@ class RingCursor {
   // In ticks of any raw clock: some 50 ms of a fast counter, 134 ms of CLOCK_MONOTONIC.
   static constexpr std::uint64_t kPatience = 1 << 27;
   // Events that were discarded, noticed when the ring had `at` records: they are missing before the record of that
-  // number.
+  // number, or an earlier one: the first that ends behind the position `full`.
   struct Gap {
     std::uint64_t at;
+    std::uint64_t full;
     std::uint64_t count;
   };
   static constexpr std::size_t kMostGaps = 1024;
@@ -106,7 +112,9 @@ class RingCursor {
   bool read();
   bool read_frozen();
   void note_discarded();
+  void note_discarded(std::size_t turn, std::uint64_t seen, std::uint64_t written, std::uint64_t full);
   void take_gaps();
+  [[nodiscard]] std::size_t index_of(const Gap& gap) const;
   void take_clock();
   [[nodiscard]] bool is_plausible(std::uint64_t count);
 
@@ -114,7 +122,7 @@ class RingCursor {
   std::uint32_t user_;
   arch::RawClock raw_clock_;
   std::uint64_t started_;
-  std::uint64_t capacity_;  // records that the ring holds at most
+  std::uint64_t size_;
   const std::vector<ring::RecordView>* records_ = nullptr;
   const ring::Reader::Batch* batch_ = nullptr;
   // Records of earlier batches.
@@ -141,7 +149,12 @@ class RingCursor {
 
   std::uint64_t overwritten_ = 0;
   std::uint64_t discarded_ = 0;
-  std::uint64_t discarded_seen_ = 0;  // what the ring said last
+  ring::Discarded discarded_seen_{};  // what the ring said last
+  // The turn that give_back() began last, and the position that it began with.
+  std::size_t turn_ = 0;
+  std::uint64_t given_back_ = 0;
+  // Behind this position nothing was written before that turn.
+  std::uint64_t full_before_ = 0;
   std::uint64_t implausible_ = 0;
 };
 

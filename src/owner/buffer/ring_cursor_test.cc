@@ -79,6 +79,92 @@ TEST_F(RingCursorTest, GapInTheMiddleOfABatchSplitsIt) {
   EXPECT_EQ(next_, number);
 }
 
+// The reader is held up: it makes room, and looks again only when the ring is full once more.
+TEST_F(RingCursorTest, WhatWasDiscardedBeforeThereWasRoomIsMissingThere) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  for (int turn = 0; turn < 5; ++turn) {
+    while (ring.write(number)) ++number;
+    ++number;
+    take_all(cursor);
+    // What the cursor has not noticed yet.
+    for (int i = 0; i < 7; ++i) EXPECT_FALSE(ring.write(number++));
+    const std::uint64_t room = cursor.give_back(cursor.position());
+    for (int i = 0; i < 5; ++i) EXPECT_FALSE(ring.write(number++));
+    ring.consume_up_to(room);
+  }
+  while (ring.write(number)) ++number;
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(ring.write(++number));
+  take_all(cursor);
+  EXPECT_EQ(cursor.take_rest(), 4u);
+  EXPECT_EQ(cursor.discarded(), 5u * 13 + 4);
+}
+
+TEST_F(RingCursorTest, FillersDoNotMoveWhereDiscardedEventsAreMissing) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  for (int turn = 0; turn < 20; ++turn) {
+    while (ring.write(number, 5000)) ++number;
+    ++number;
+    const std::uint64_t room = cursor.give_back(cursor.position());
+    EXPECT_FALSE(ring.write(number++, 5000));
+    ring.consume_up_to(room);
+    while (ring.write(number, 5000)) ++number;
+    ++number;
+    take_all(cursor);
+  }
+  EXPECT_EQ(next_ + cursor.take_rest(), number);
+}
+
+TEST_F(RingCursorTest, RoomIsGivenBackInPartsOfABatch) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  while (ring.write(number, 4096)) ++number;
+  ++number;
+  for (int turn = 0; turn < 200; ++turn) {
+    cursor.allow_reads(1);
+    ASSERT_TRUE(cursor.ready());
+    next_ += static_cast<std::uint32_t>(cursor.take_lost());
+    ASSERT_EQ(number_of(cursor.record()), next_++);
+    cursor.pop();
+    const std::uint64_t room = cursor.give_back(cursor.place().live.position);
+    for (int i = 0; i < turn % 3; ++i) EXPECT_FALSE(ring.write(number++, 4096));
+    ring.consume_up_to(room);
+    EXPECT_TRUE(ring.write(number++, 4096));
+    for (int i = 0; i < turn % 4; ++i) EXPECT_FALSE(ring.write(number++, 4096));
+  }
+  take_all(cursor);
+  EXPECT_EQ(next_ + cursor.take_rest(), number);
+}
+
+// A cursor that goes on where another one has made room.
+TEST_F(RingCursorTest, TurnsGoOnWithAnotherCursor) {
+  TestRing ring;
+  std::uint32_t number = 0;
+  RingCursor first = cursor_of(ring);
+  while (ring.write(number)) ++number;
+  ++number;
+  take_all(first);
+  const std::uint64_t room = first.give_back(first.position());
+  ring.consume_up_to(room);
+  next_ += static_cast<std::uint32_t>(first.take_rest());
+  RingCursor second(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0,
+                    {first.place(), {~0ull, ~0ull}, {{1, 0}}, nullptr, room});
+  while (ring.write(number)) ++number;
+  ++number;
+  EXPECT_FALSE(ring.write(number++));
+  const std::uint64_t more_room = second.give_back(second.position() + 64);
+  EXPECT_FALSE(ring.write(number++));
+  ring.consume_up_to(more_room);
+  EXPECT_TRUE(ring.write(number++));
+  take_all(second);
+  EXPECT_EQ(next_, number);
+  EXPECT_EQ(second.discarded(), 3u);
+}
+
 TEST_F(RingCursorTest, WhatIsMissingAtTheEndIsTold) {
   TestRing ring;
   RingCursor cursor = cursor_of(ring);
@@ -168,7 +254,7 @@ TEST_F(RingCursorTest, CursorBeginsWhereAnotherIsAndEndsWhereToldTo) {
   EXPECT_EQ(place.live.count, 4u);
   const ring::Mark end = ring.words().commit;
   for (std::uint32_t i = 10; i < 20; ++i) ring.write(i);
-  RingCursor second(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {place, end, 0, nullptr});
+  RingCursor second(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {place, end, {}, nullptr});
   next_ = 4;
   take_all(second);
   EXPECT_EQ(next_, 10u);
@@ -180,7 +266,7 @@ TEST_F(RingCursorTest, CursorThatIsLappedBeforeItsEndCountsUpToThere) {
   TestRing ring(true);
   for (std::uint32_t i = 0; i < 100; ++i) ring.write(i);
   const ring::Mark end = ring.words().commit;
-  RingCursor cursor(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {{}, end, 0, nullptr});
+  RingCursor cursor(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {{}, end, {}, nullptr});
   for (std::uint32_t i = 100; i < 50'000; ++i) ring.write(i);
   cursor.allow_reads(10);
   EXPECT_FALSE(cursor.ready());
@@ -201,7 +287,7 @@ TEST_F(RingCursorTest, FrozenRecordsComeFirst) {
   TestRing ring;
   for (std::uint32_t i = 5; i < 8; ++i) ring.write(i);
   RingCursor cursor(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0,
-                    {{1, {}}, {~0ull, ~0ull}, 0, frozen});
+                    {{1, {}}, {~0ull, ~0ull}, {}, frozen});
   EXPECT_EQ(cursor.place().frozen, 1u);
   next_ = 2;
   take_all(cursor);

@@ -146,13 +146,13 @@ Result<void> Collector::publish_positions() {
   positions_.clear();
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
     auto ring_of_next = rings_[cpu].begin();
-    for (const buffer::RingCursor& cursor : streams_[cpu].cursors()) {
+    for (buffer::RingCursor& cursor : streams_[cpu].cursors()) {
       const std::uint32_t ring = *ring_of_next++;
       std::uint64_t& published = published_[cursor.user()][ring];
       const User& user = view_.users()[cursor.user()];
       if (cursor.position() == published || user.has_left) continue;
       published = cursor.position();
-      positions_.push_back({user.index, ring, published});
+      positions_.push_back({user.index, ring, cursor.give_back(published)});
     }
   }
   return session_.publish(positions_);

@@ -5,11 +5,14 @@
 #include <sys/syscall.h>
 
 #include <atomic>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "arch/rseq.hpp"
+#include "buffer/test_one_cpu.hpp"
 #include "host/server.hpp"
 #include "plan/test_emit.hpp"
 #include "plan/thread_slots.hpp"
@@ -51,22 +54,22 @@ class Numbers : public Sink {
   std::map<std::string, std::uint64_t> waiting_before_first;
 };
 
-// All that this thread emits is in rings of one CPU.
-class OnOneCpu {
+// Numbers in the order in which they were emitted, but for what is told to be missing.
+class Sequence : public Sink {
  public:
-  OnOneCpu() {
-    EXPECT_EQ(::sched_getaffinity(0, sizeof before_, &before_), 0);
-    cpu_set_t here;
-    CPU_ZERO(&here);
-    CPU_SET(static_cast<unsigned>(::sched_getcpu()), &here);
-    EXPECT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
+  void type(const output::EventType&) override {}
+  void task(std::int32_t, const output::Task&) override {}
+  void event(const output::Record& record, const output::EventType&) override {
+    std::uint32_t number = 0;
+    std::memcpy(&number, record.payload.data(), sizeof number);
+    ASSERT_EQ(number, next);
+    ++next;
+    if (meanwhile) std::exchange(meanwhile, {})();
   }
-  ~OnOneCpu() { ::sched_setaffinity(0, sizeof before_, &before_); }
-  OnOneCpu(const OnOneCpu&) = delete;
-  OnOneCpu& operator=(const OnOneCpu&) = delete;
+  void lost(std::uint32_t, std::uint64_t count) override { next += static_cast<std::uint32_t>(count); }
 
- private:
-  cpu_set_t before_;
+  std::uint32_t next = 0;
+  std::function<void()> meanwhile;  // at the next event
 };
 
 class CollectorTest : public ::testing::Test {
@@ -185,7 +188,7 @@ TEST_F(CollectorTest, PortableWritersAreRead) {
 // Each user has a ring of its own for the CPU, and all that is in one is older than what is in the next. A ring takes
 // several reads.
 TEST_F(CollectorTest, TheEndReadsAllRingsOfACpu) {
-  const OnOneCpu here;
+  const buffer::OnOneCpu here;
   constexpr std::uint32_t kUsers = 20;
   constexpr std::uint32_t kEvents = 900;
   const std::string payload(1000, 'x');
@@ -285,8 +288,31 @@ TEST_F(CollectorTest, ACopyWhileProgramsEmitHasAllOrSaysWhatIsMissing) {
   EXPECT_EQ(collector_->totals().corrupt, 0u);
 }
 
+// The ring is full until the round is over, and full again when it is looked at next.
+TEST_F(CollectorTest, WhatIsDiscardedDuringARoundIsMissingWhereTheRingWasFull) {
+  const buffer::OnOneCpu here;
+  const std::uint32_t slot = add_event("job u32 id");
+  open({.ring_bytes = 1});
+  Sequence sequence;
+  collector_.emplace(*view_, *session_, sequence);
+  const Producer one = producer(0);
+  std::uint32_t number = 0;
+  const std::uint64_t more_than_fit = session_->geometry().size() / ring::record_length(sizeof number) + 10;
+  for (int round = 0; round < 4; ++round) {
+    for (std::uint64_t i = 0; i < more_than_fit; ++i) one.emit(slot, number++);
+    sequence.meanwhile = [&] {
+      for (int i = 0; i < 7; ++i) one.emit(slot, number++);
+    };
+    ASSERT_TRUE(collector_->drain());
+    ASSERT_FALSE(sequence.meanwhile);
+  }
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_EQ(sequence.next, number);
+  collector_.reset();
+}
+
 TEST_F(CollectorTest, WhatIsMissingIsToldBeforeEventsOfOtherRings) {
-  const OnOneCpu here;
+  const buffer::OnOneCpu here;
   open({.ring_bytes = 1});
   const std::uint32_t flood = add_event("flood u32 id");
   const std::uint32_t after = add_event("after u32 id");

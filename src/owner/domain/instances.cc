@@ -119,4 +119,9 @@ void Instances::set_consumed(const RingPlace& place, std::uint32_t user, std::ui
   __atomic_store_n(&positions[std::size_t{user} * rings_per_set() + ring], position, __ATOMIC_RELEASE);
 }
 
+std::uint64_t Instances::consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring) const {
+  const auto* const positions = reinterpret_cast<const std::uint64_t*>(control_.at(place.consumed));
+  return positions[std::size_t{user} * rings_per_set() + ring];
+}
+
 }  // namespace landtrace::domain

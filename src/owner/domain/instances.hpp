@@ -106,11 +106,13 @@ class Instances {
   using Consumed = std::function<std::uint64_t(std::uint32_t user, std::uint32_t ring)>;
   void set_overwrite(RingPlace& place, bool overwrite, const Consumed& consumed);
 
-  // How far the consumer of a ring is: makes room in discard mode. Ignored where it makes no sense.
+  // How far the consumer of a ring is, with its turn: makes room in discard mode. Ignored where it makes no sense.
   void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
     set_consumed(instance.place, user, ring, position);
   }
   void set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
+  // What the writers of a ring are told.
+  [[nodiscard]] std::uint64_t consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring) const;
   // A raw time before which there was no ring.
   [[nodiscard]] std::uint64_t began() const { return began_; }
   // The same, for all instances; whoever has the index next begins with empty rings.

@@ -118,7 +118,7 @@ bool is_in_ring(const Context& c, const domain::Instance& instance, const ipc::C
   const domain::RingPlace& place = instance.place;
   const std::byte* const ring =
       users[position.user].mapping.data() + place.rings + position.ring * place.geometry.stride();
-  return position.position <= ring::Reader(ring, place.geometry, {}).end().position;
+  return (position.position & ~ring::kOddTurn) <= ring::Reader(ring, place.geometry, {}).end().position;
 }
 
 Response consumed(const Context& c, domain::Instance& instance) {

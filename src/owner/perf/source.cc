@@ -386,7 +386,7 @@ void Source::publish_positions() {
     const consumer::User& user = view_->users()[ring.user];
     if (user.has_left || ring.cursor->position() == ring.published) continue;
     ring.published = ring.cursor->position();
-    positions_.push_back({user.index, ring.ring, ring.published});
+    positions_.push_back({user.index, ring.ring, ring.cursor->give_back(ring.published)});
   }
   if (!positions_.empty()) std::ignore = session_->publish(positions_);
 }

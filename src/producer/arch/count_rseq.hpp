@@ -128,4 +128,59 @@ restarted:
 inline WriteOutcome add_one_rseq(std::uint64_t*, RseqArea*, std::uint32_t) { __builtin_trap(); }
 #endif
 
+// The same where `guard` has that value still.
+#if defined(__x86_64__)
+// clang-format off
+inline WriteOutcome add_one_rseq_if(const std::uint64_t* guard, std::uint64_t value, std::uint64_t* number,
+                                    RseqArea* area, std::uint32_t cpu) {
+  asm goto(LT_RSEQ_BEGIN
+           "cmpl %[cpu], 4(%[area])\n\t"
+           "jne %l[restarted]\n\t"
+           "cmpq %[value], (%[guard])\n\t"
+           "jne %l[restarted]\n\t"
+           "incq (%[number])\n\t"
+           LT_RSEQ_END("")
+           :
+           : [guard] "r"(guard), [value] "r"(value), [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
+           : "memory", "cc", "rax"
+           : restarted);
+  return WriteOutcome::kCommitted;
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+}
+
+// clang-format on
+#elif defined(__aarch64__)
+// clang-format off
+inline WriteOutcome add_one_rseq_if(const std::uint64_t* guard, std::uint64_t value, std::uint64_t* number,
+                                    RseqArea* area, std::uint32_t cpu) {
+  asm goto(LT_RSEQ_BEGIN
+           "ldr w9, [%[area], #4]\n\t"
+           "cmp w9, %w[cpu]\n\t"
+           "b.ne %l[restarted]\n\t"
+           "ldr x9, [%[guard]]\n\t"
+           "cmp x9, %[value]\n\t"
+           "b.ne %l[restarted]\n\t"
+           "ldr x9, [%[number]]\n\t"
+           "add x9, x9, #1\n\t"
+           "str x9, [%[number]]\n\t"
+           LT_RSEQ_END("")
+           :
+           : [guard] "r"(guard), [value] "r"(value), [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
+           : "memory", "cc", "x9"
+           : restarted);
+  return WriteOutcome::kCommitted;
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+}
+
+// clang-format on
+#else
+inline WriteOutcome add_one_rseq_if(const std::uint64_t*, std::uint64_t, std::uint64_t*, RseqArea*, std::uint32_t) {
+  __builtin_trap();
+}
+#endif
+
 }  // namespace landtrace::arch

@@ -3,16 +3,17 @@
 //
 //   RingWords, a cache line that no other ring has a part in
 //
-//       0         8         16        24          32      36                   64
-//       +---------+---------+---------+-----------+-------+--------------------+
-//       | tail    | count   | intent  | discarded | claim | unused             |
-//       +---------+---------+---------+-----------+-------+--------------------+
+//       0         8         16        24          32      36       40              48       64
+//       +---------+---------+---------+-----------+-------+--------+---------------+--------+
+//       | tail    | count   | intent  | discarded | claim | unused | discarded_odd | unused |
+//       +---------+---------+---------+-----------+-------+--------+---------------+--------+
 //       \____ commit _______/
 //
 //   tail       position after the last committed record
 //   count      records committed so far; written together with the tail, by one 16-byte store: the commit
 //   intent     no byte at or beyond this position has been touched; at least the tail, and it only grows
-//   discarded  events that found no room (discard mode)
+//   discarded  events that found no room (discard mode), in even turns of the consumer; discarded_odd: in odd ones
+//              (ring/layout.hpp)
 //   claim      who writes the ring now: a thread's id, with plan::kForeignClaim or without; 0: nobody. Only in rings of
 //              the portable write; the ring of a CPU needs none
 #pragma once
@@ -37,7 +38,9 @@ struct alignas(64) RingWords {
   std::uint64_t intent;
   std::uint64_t discarded;
   std::uint32_t claim;
-  std::uint32_t reserved[7];
+  std::uint32_t reserved;
+  std::uint64_t discarded_odd;
+  std::uint64_t reserved_too[2];
 };
 LT_SHARED(RingWords, 64, 64);
 // write_rseq.cc has these as numbers.
@@ -45,6 +48,7 @@ LT_SHARED_AT(RingWords, commit, 0);
 LT_SHARED_AT(RingWords, intent, 16);
 LT_SHARED_AT(RingWords, discarded, 24);
 LT_SHARED_AT(RingWords, claim, 32);
+LT_SHARED_AT(RingWords, discarded_odd, 40);
 
 // A piece of a payload, gathered in order. It is laid out as struct iovec, so that an array of one is an array of the
 // other, for which it may alias.
@@ -67,7 +71,7 @@ struct WriteRequest {
   std::byte* data;
   // One per chunk.
   Mark* marks;
-  // How far the consumer is; far ahead in overwrite mode.
+  // How far the consumer is, with its turn (ring/layout.hpp); far ahead in overwrite mode.
   const std::uint64_t* consumed;
 
   // As in ring::PreparedGeometry, from which they are copied.

@@ -300,7 +300,7 @@ LT_SHARED_AT(RefusedPlace, reason, 8);
 struct ConsumedPosition {
   std::uint32_t user;
   std::uint32_t ring;
-  std::uint64_t position;
+  std::uint64_t position;  // with its turn: ring/layout.hpp
 };
 LT_SHARED(ConsumedPosition, 16, 8);
 LT_SHARED_AT(ConsumedPosition, user, 0);

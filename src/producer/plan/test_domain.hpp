@@ -220,7 +220,7 @@ class TestDomain {
   [[nodiscard]] std::uint64_t discarded(std::uint8_t instance = 0) const {
     std::uint64_t all = 0;
     for (std::uint32_t i = 0; i < kCpus + kClaimed; ++i)
-      all += ring::Reader(ring(i, instance, 0), geometry_).discarded();
+      all += ring::Reader(ring(i, instance, 0), geometry_).discarded().all();
     return all;
   }
   // How far the consumer of all the instance's rings is, for one user.

@@ -38,6 +38,12 @@
 // would, a filler record (event 0xffff) takes the rest of the lap; where fewer than 16 bytes are left in the lap, the
 // filler is implied.
 //
+// In discard mode a writer needs room up to one size behind `consumed`, the position up to which the consumer has taken
+// what there was. A record that does not fit is discarded, and counted. Each position that the consumer tells begins a
+// turn, whose number is odd or even, which the lowest bit of `consumed` says (kOddTurn; positions are multiples of 8).
+// Discarded events are counted by turn: those of one turn are missing before the first record that ends more than a
+// size behind that turn's position, however late the consumer looks at the figures.
+//
 // Who writes: producers, one at a time per ring (a restartable sequence on the ring's CPU, or the holder of the claim).
 // A writer may be killed at any instruction. Who reads: anyone, read-only, without stopping a writer. Nobody trusts
 // what stands here: a producer bounds every index that it takes from it, a reader copies first and checks afterwards.
@@ -176,5 +182,7 @@ static_assert(offsetof(arch::WriteRequest, chunk_shift) - offsetof(arch::WriteRe
 
 // What `consumed` holds in overwrite mode: no position gets there.
 inline constexpr std::uint64_t kNeverFull = 1ull << 62;
+// Set in `consumed` in odd turns. Whether a record fits does not depend on it, as lengths are multiples of 8, too.
+inline constexpr std::uint64_t kOddTurn = 1;
 
 }  // namespace landtrace::ring

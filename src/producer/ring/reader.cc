@@ -61,8 +61,10 @@ std::uint64_t Reader::load_intent() const {
   return __atomic_load_n(&reinterpret_cast<const RingWords*>(ring_)->intent, __ATOMIC_RELAXED);
 }
 
-std::uint64_t Reader::discarded() const {
-  return __atomic_load_n(&reinterpret_cast<const RingWords*>(ring_)->discarded, __ATOMIC_RELAXED);
+Discarded Reader::discarded() const {
+  const auto* const words = reinterpret_cast<const RingWords*>(ring_);
+  return {
+      {__atomic_load_n(&words->discarded, __ATOMIC_RELAXED), __atomic_load_n(&words->discarded_odd, __ATOMIC_RELAXED)}};
 }
 
 bool Reader::is_claimed() const {

@@ -1,6 +1,7 @@
 // Reads a ring that others write, without stopping them: see layout.hpp for what a reader may believe, and when.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,6 +9,12 @@
 #include "ring/layout.hpp"
 
 namespace landtrace::ring {
+
+// Events that found no room (discard mode), in even turns of the consumer and in odd ones.
+struct Discarded {
+  std::array<std::uint64_t, 2> in_turn{};
+  [[nodiscard]] std::uint64_t all() const { return in_turn[0] + in_turn[1]; }
+};
 
 // A record as a reader hands it out: valid until the next call to Reader::read().
 struct RecordView {
@@ -51,7 +58,7 @@ class Reader {
   // Events overwritten before this reader got to them, so far.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   // Events that writers found no room for (discard mode), so far, over all readers.
-  [[nodiscard]] std::uint64_t discarded() const;
+  [[nodiscard]] Discarded discarded() const;
   // Places where the ring held something that a sound writer does not leave; reading went on at the next mark.
   [[nodiscard]] std::uint64_t corrupt() const { return corrupt_; }
   // Records committed to the ring since it was made.

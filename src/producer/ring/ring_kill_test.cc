@@ -175,7 +175,7 @@ class RingKillTest : public testing::TestWithParam<std::tuple<bool, bool>> {
       EXPECT_EQ(readers_[i].corrupt(), 0u);
       read += seen_[i].read;
       lost += readers_[i].lost();
-      discarded += readers_[i].discarded();
+      discarded += readers_[i].discarded().all();
     }
     if (discard()) {
       EXPECT_EQ(lost, 0u);

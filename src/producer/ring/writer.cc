@@ -18,14 +18,34 @@ using arch::WriteRequest;
 constexpr int kMaxRestarts = 1000;
 // A ring is held for some 100 ns, unless its holder is preempted.
 constexpr int kMaxWaits = 50;
+// In a ring that is claimed: one that fills up the lap, and some where the consumer makes room meanwhile.
+constexpr int kMaxTries = 4;
 
 RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
   return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride);
 }
 
+// Where an event is counted that found no room when `consumed` was that.
+std::uint64_t* figure_of(RingWords* ring, std::uint64_t consumed) {
+  return (consumed & kOddTurn) != 0 ? &ring->discarded_odd : &ring->discarded;
+}
+
 // Atomic, as in the rings that are claimed nobody holds the claim here. Not for the ring of a CPU, where
-// arch::add_one_rseq() counts without a lock prefix.
-void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
+// arch::add_one_rseq_if() counts without a lock prefix.
+void count_discarded(RingWords* ring, std::uint64_t consumed) {
+  __atomic_fetch_add(figure_of(ring, consumed), 1, __ATOMIC_RELAXED);
+}
+
+// What `consumed` is, where there is no room for the record; nullopt: there is by now. The tail is read first: it only
+// grows, so the ring was full at the moment when the other was read.
+std::optional<std::uint64_t> found_full(const WriteRequest& request) {
+  // Pairs with nothing: it keeps the two loads in order.
+  const std::uint64_t tail = __atomic_load_n(&request.ring->commit.position, __ATOMIC_ACQUIRE);
+  const std::uint64_t consumed = __atomic_load_n(request.consumed, __ATOMIC_RELAXED);
+  const auto needed = static_cast<std::int64_t>(tail + request.length - consumed);
+  if (needed > static_cast<std::int64_t>(request.size)) return consumed;
+  return std::nullopt;
+}
 
 std::uint32_t cpu_for(const WriteMode& mode) {
   if (mode.cpu != kOwnCpu) return mode.cpu;
@@ -44,9 +64,13 @@ std::optional<WriteResult> write_if_unclaimed(WriteRequest& request, const RingS
     return std::nullopt;
   }
   aim(request, rings, index);
-  WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
-  if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
-  if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
+  WriteOutcome outcome = WriteOutcome::kWrapped;
+  std::optional<std::uint64_t> full;
+  for (int tries = 0; tries < kMaxTries && outcome != WriteOutcome::kCommitted && !full; ++tries) {
+    outcome = arch::write_exclusive(request, mode.clock);
+    if (outcome == WriteOutcome::kFull) full = found_full(request);
+  }
+  if (outcome != WriteOutcome::kCommitted) count_discarded(ring, full.value_or(*request.consumed));
   // Pairs with the acquire exchange above, in the next holder, and with the load in Reader::is_claimed().
   __atomic_store_n(&ring->claim, 0, __ATOMIC_RELEASE);
   return outcome == WriteOutcome::kCommitted ? WriteResult::kWritten : WriteResult::kDiscarded;
@@ -75,19 +99,18 @@ WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const Wri
   for (std::uint32_t i = 0; i < cpus; ++i) {
     if (const auto result = write_claimed_of((cpu + i) % cpus, request, rings, mode, claim)) return *result;
   }
-  count_discarded(ring_at(rings, rings.cpus + cpu % rings.claimed));
+  const std::uint32_t index = rings.cpus + cpu % rings.claimed;
+  count_discarded(ring_at(rings, index), rings.consumed[index]);
   return WriteResult::kDiscarded;
 }
 
-// Counts in the ring of the CPU that was full; if the thread has moved since, in that of its new CPU, where the
-// sum over CPUs stays exact.
-void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
-  for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
-    const std::uint32_t cpu = mode.area->cpu_id_start;
-    if (cpu >= rings.cpus) break;
-    if (arch::add_one_rseq(&ring_at(rings, cpu)->discarded, mode.area, cpu) == WriteOutcome::kCommitted) return;
-  }
-  count_discarded(ring_at(rings, rings.cpus));
+// Whether the record is counted as discarded, in the ring of this CPU that it is aimed at. False: there is room by now,
+// or this is another CPU.
+bool discard_on_cpu(const WriteRequest& request, const RingSet& rings, const WriteMode& mode) {
+  const auto cpu = static_cast<std::uint32_t>(request.consumed - rings.consumed);
+  const std::optional<std::uint64_t> full = found_full(request);
+  return full && arch::add_one_rseq_if(request.consumed, *full, figure_of(request.ring, *full), mode.area, cpu) ==
+                     WriteOutcome::kCommitted;
 }
 
 }  // namespace
@@ -99,10 +122,7 @@ WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet
   // The thread may lose its area while it tries: to client/tsc_guard.cc.
   for (int attempts = 0; attempts < kMaxRestarts && mode.area != nullptr; ++attempts) {
     if (outcome == WriteOutcome::kCommitted) return WriteResult::kWritten;
-    if (outcome == WriteOutcome::kFull) {
-      discard_on_cpu(rings, mode);
-      return WriteResult::kDiscarded;
-    }
+    if (outcome == WriteOutcome::kFull && discard_on_cpu(request, rings, mode)) return WriteResult::kDiscarded;
     // A CPU that was added after the domain was made has no ring.
     if (mode.area->cpu_id_start >= rings.cpus) break;
     outcome = write_at_once(request, rings, mode, TimeOfWrite{});

@@ -18,7 +18,7 @@ namespace landtrace::ring {
 struct RingSet {
   // Of ring 0.
   std::byte* base;
-  // One word per ring: the consumer's position, or kNeverFull.
+  // One word per ring: the consumer's position and turn, or kNeverFull.
   const std::uint64_t* consumed;
   PreparedGeometry geometry;
   std::uint32_t cpus;
@@ -97,8 +97,8 @@ inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingS
   return arch::write_rseq(request, mode.area, cpu, request.ring);
 }
 
-// What is left to do after an attempt with the outcome `first`: tries again, or counts the record as discarded in its
-// ring. `claim` marks a ring as taken: not 0, and no other thread's.
+// What is left to do after an attempt of write_at_once() with the outcome `first`: tries again, or counts the record as
+// discarded in its ring. `claim` marks a ring as taken: not 0, and no other thread's.
 WriteResult write_after(arch::WriteOutcome first, arch::WriteRequest& request, const RingSet& rings,
                         const WriteMode& mode, std::uint32_t claim);
 
