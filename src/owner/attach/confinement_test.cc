@@ -59,6 +59,7 @@ std::string limits_of_child(void (*confine)()) {
   EXPECT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     confine();
     std::ignore = ::write(ready[1], "", 1);

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/mapping.hpp"
+
 namespace landtrace::attach {
 namespace {
 
@@ -32,12 +34,13 @@ user_regs_struct in_call(long number, long result, const void* stack) {
 
 class SafePlace : public testing::Test {
  protected:
+  // With nothing on it, and nothing behind it: on the heap there may be an address that stands below a handler.
+  const Mapping memory_of_stack_ = *Mapping::map(create_memfd("stack", 4096)->get(), 4096, Mapping::Access::kReadWrite);
+  const void* const stack_ = memory_of_stack_.data();
   const std::uint32_t self_ = static_cast<std::uint32_t>(::getpid());
   const ProgramMemory memory_ = *ProgramMemory::open(self_);
   const std::vector<MappedRange> ranges_ = *memory_.ranges();
   const SafePlaces places_ = SafePlaces::of(memory_, ranges_, objects_in(memory_, ranges_));
-  // A stack with nothing on it.
-  std::uint64_t stack_[64] = {};
 };
 
 TEST(BeginAnew, IsWhatTheSystemWouldDo) {
