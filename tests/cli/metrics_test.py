@@ -61,7 +61,7 @@ class Metrics(support.Case):
 
     def values_with(self, port, series, value):
         """Those that have it: what is told is as old as a tenth of a second."""
-        self.wait_until(lambda: self.values(port).get(series) == value)
+        self.wait_until(lambda: self.values(port).get(series) == value, lambda: self.values(port).get(series))
         return self.values(port)
 
     def count(self, trigger=BY_NAME):

@@ -196,10 +196,11 @@ class Case(unittest.TestCase):
                 return result
         self.fail("in vain, with half a minute to do it in")
 
-    def wait_until(self, condition):
+    def wait_until(self, condition, state=lambda: ""):
         end_time = time.monotonic() + TIMEOUT_S
         while not condition():
-            self.assertLess(time.monotonic(), end_time, "waited in vain")
+            if time.monotonic() > end_time:
+                self.fail(f"waited in vain: {state()}")
             time.sleep(0.02)
 
 

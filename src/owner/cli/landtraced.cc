@@ -65,6 +65,7 @@ Result<void> serve_metrics(const Settings& settings, const std::string& socket, 
   LT_TRY(const std::string program, find_helper("landtrace-metrics"));
   LT_TRY(daemon::MetricsProgram started, daemon::MetricsProgram::start(program, socket, settings.metrics));
   metrics.emplace(std::move(started));
+  metrics->wait_until_it_serves();
   for (std::size_t i = 0; i < metrics->places().size(); ++i) {
     if (settings.metrics.addresses[i].ends_with(":0")) complain("metrics are at " + metrics->places()[i]);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +22,7 @@ namespace landtrace::daemon {
 namespace {
 
 constexpr int kBacklog = 64;
+constexpr int kPatience_ms = 10'000;
 constexpr mode_t kNotForOthers = 0117;
 
 struct Address {
@@ -140,10 +142,14 @@ Result<MetricsProgram> MetricsProgram::start(const std::string& program, const s
     made.places_.push_back(std::move(at.place));
     listening.push_back(std::move(at.fd));
   }
-  std::vector<std::string> words{"landtrace-metrics", socket, options.push_url,
-                                 std::to_string(options.push_interval_s),
+  std::vector<std::string> words{"landtrace-metrics", socket, options.push_url, std::to_string(options.push_interval_s),
                                  fmt::format("{}", fmt::join(options.counted, ","))};
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  made.output_ = Fd(ends[0]);
+  const Fd output(ends[1]);
   SpawnSettings settings;
+  ::posix_spawn_file_actions_adddup2(&settings.files, output.get(), STDOUT_FILENO);
   for (const Fd& fd : listening) {
     words.push_back(std::to_string(fd.get()));
     // Onto itself: it is kept open.
@@ -162,7 +168,10 @@ Result<MetricsProgram> MetricsProgram::start(const std::string& program, const s
 }
 
 MetricsProgram::MetricsProgram(MetricsProgram&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), places_(std::move(other.places_)), paths_(std::move(other.paths_)) {
+    : pid_(std::exchange(other.pid_, -1)),
+      output_(std::move(other.output_)),
+      places_(std::move(other.places_)),
+      paths_(std::move(other.paths_)) {
   other.paths_.clear();
 }
 
@@ -171,6 +180,11 @@ MetricsProgram::~MetricsProgram() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
   wait_for_end(pid_);
+}
+
+void MetricsProgram::wait_until_it_serves() {
+  pollfd closed{output_.get(), 0, 0};
+  while (::poll(&closed, 1, kPatience_ms) < 0 && errno == EINTR) continue;
 }
 
 bool MetricsProgram::has_ended() {

@@ -33,6 +33,8 @@ class MetricsProgram {
   MetricsProgram& operator=(MetricsProgram&&) = delete;
   MetricsProgram(const MetricsProgram&) = delete;
 
+  // Until it serves, has ended, or is not heard of for ten seconds. From then on events are counted.
+  void wait_until_it_serves();
   // To be asked after SIGCHLD; true once.
   [[nodiscard]] bool has_ended();
   // Where it listens, with the ports that the system has chosen: "http://127.0.0.1:9464/metrics".
@@ -42,6 +44,7 @@ class MetricsProgram {
   MetricsProgram() = default;
 
   pid_t pid_ = -1;
+  Fd output_;  // its standard output, which it closes when it serves
   std::vector<std::string> places_;
   std::vector<std::string> paths_;  // of its sockets, which go with it
 };

@@ -82,6 +82,16 @@ TEST_F(MetricsProgramTest, ItIsStartedWithWhatItNeeds) {
   EXPECT_FALSE(started->has_ended());
 }
 
+TEST_F(MetricsProgramTest, ItIsWaitedForUntilItServes) {
+  std::ofstream(program_) << "#!/bin/sh\nsleep 0.1\ntouch " << folder_ << "/serves\nexec sleep 1000 >/dev/null\n";
+  auto started = MetricsProgram::start(program_, "s", {{"127.0.0.1:0"}, "", 10});
+  ASSERT_TRUE(started);
+  started->wait_until_it_serves();
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/serves"));
+  EXPECT_FALSE(started->has_ended());
+  started->wait_until_it_serves();
+}
+
 TEST_F(MetricsProgramTest, ItsSocketsGoWithIt) {
   const std::string path = folder_ + "/http";
   { ASSERT_TRUE(MetricsProgram::start(program_, "s", {{path}, "", 10})); }
