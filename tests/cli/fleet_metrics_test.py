@@ -1,9 +1,11 @@
 """landtrace collect --metrics: a fleet for a scraper."""
 import http.client
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -95,6 +97,7 @@ class Metrics(FleetCase):
         programs = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout.splitlines()
         served = next(line.split()[0] for line in programs if line.split()[1] == str(self.collector.pid))
         follower = next(line.split()[0] for line in programs if line.split()[1] == served)
+        self.assertIn(f"\0LANDTRACE_PARENT={served}\0", "\0" + support.read_text(f"/proc/{follower}/environ"))
         os.kill(int(follower), signal.SIGKILL)
         self.wait_for(all={"landtrace_fleet_connected": "1", counted: "20"})
 
@@ -106,8 +109,20 @@ class Metrics(FleetCase):
         self.assertEqual((status, text[-6:]), (200, "# EOF\n"))
         self.assertEqual(self.get(Host="evil.example")[0], 403)
         self.assertEqual(self.stop(self.collector)[0], 0)
-        with self.assertRaises(OSError):
-            self.get()
+
+        def answers():
+            try:
+                return self.get()
+            except OSError:
+                return None
+        self.wait_until(lambda: answers() is None)
+
+    def test_it_ends_where_the_collector_is_gone_already(self):
+        options = {**self.environment, "LANDTRACE_FLEET_OPTIONS": json.dumps({"servers": self.url})}
+        fleet = os.path.join(os.path.dirname(PROGRAM), "landtrace-fleet")
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            at = listening.fileno()
+            self.assert_ends_without_its_starter(PROGRAM, fleet, "", 10, "host", at, env=options, pass_fds=[at])
 
     def test_what_is_wrong_is_said(self):
         for words, said in ((("--metrics", "nowhere"), "--metrics: want HOST:PORT or /PATH, not 'nowhere'"),

@@ -9,7 +9,7 @@ import threading
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from fleet_case import PROGRAM, FleetCase, Host, NatsClient, skip_without_nats
 from support import LANDTRACE, LANDTRACED
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
@@ -258,6 +258,18 @@ class Trial(FleetCase):
         status, _, err = self.stop(trial)
         self.assertEqual((status, err), (0, ""))
         self.wait_until(lambda: not self.server_answers())
+
+
+class Ending(FleetCase):
+    def test_programs_end_where_who_has_started_them_is_gone_already(self):
+        host = Host(self, "a")
+        told = dict(variable.split("=", 1) for variable in support.read_text(f"/proc/{host.agent()}/environ").split("\0")[:-1])
+        self.assertEqual(told["LANDTRACE_PARENT"], str(host.daemon.pid))
+        self.assert_ends_without_its_starter(PROGRAM, "agent", env=told)
+        address = dict(self.environment, LANDTRACE_FLEET_OPTIONS=json.dumps(json.loads(told["LANDTRACE_FLEET_OPTIONS"])["address"]))
+        self.assert_ends_without_its_starter(PROGRAM, "follow", env=address, stdin=subprocess.PIPE)
+        self.assert_ends_without_its_starter(PROGRAM, "tail", "0", 2, env=address)
+        self.assert_ends_without_its_starter(PROGRAM, "snapshot", "0", "{}", self.folder, 1000, env=address)
 
 
 class Missing(support.Case):

@@ -73,6 +73,29 @@ class Metrics(support.Case):
         self.assertEqual((status, out), (0, f"emitted {count * threads}\n"), err)
 
 
+class Ending(Metrics):
+    def test_it_ends_where_the_daemon_is_gone_already(self):
+        self.serve()
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            at = listening.fileno()
+            self.assert_ends_without_its_starter(PROGRAM, self.socket, "", 10, "", at, pass_fds=[at])
+
+    def test_a_daemon_that_waits_for_it_can_be_ended(self):
+        for folder in ("bin", "lib/landtrace"):
+            os.makedirs(os.path.join(self.folder, "own", folder))
+        hangs = os.path.join(self.folder, "own/lib/landtrace/landtrace-metrics")
+        with open(hangs, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\ntouch {self.folder}/hangs\nexec sleep {support.TIMEOUT_S}\n")
+        os.chmod(hangs, 0o700)
+        for library in os.listdir(os.path.dirname(os.environ["SHIM"])):
+            if library in ("liblandtrace-preload.so", "liblandtrace-agent.so"):
+                shutil.copy(os.path.join(os.path.dirname(os.environ["SHIM"]), library), os.path.dirname(hangs))
+        own = shutil.copy(LANDTRACED, os.path.join(self.folder, "own/bin"))
+        daemon = self.start_program(own, "--metrics", "127.0.0.1:0")
+        self.wait_until(lambda: os.path.exists(os.path.join(self.folder, "hangs")))
+        self.assertEqual(self.stop(daemon), (0, "", ""))
+
+
 class Scraped(Metrics):
     def test_histograms_have_cumulative_buckets_by_their_other_keys(self):
         port = self.serve_metrics()

@@ -119,6 +119,12 @@ class Case(unittest.TestCase):
         out, err = process.communicate(timeout=TIMEOUT_S)
         return process.returncode, out, err
 
+    def assert_ends_without_its_starter(self, *words, **options):
+        """A program of ours that was started by a process which has ended before the program could ask to be told."""
+        environment = {**options.pop("env", self.environment), "LANDTRACE_PARENT": "1"}
+        program = self.start_program(*words, env=environment, **options)
+        self.assertIn(program.wait(timeout=TIMEOUT_S), (0, -signal.SIGTERM))
+
     def landtrace(self, *words, **options):
         """Runs it to the end: (status, stdout, stderr)."""
         process = self.start(*words, **options)

@@ -26,6 +26,10 @@ class Server(Served):
             self.assertEqual(self.ask("GET", f"/{self.token}/read?path={path}")[0], 422, path)
         self.assertEqual(self.ask("GET", f"/{self.token}/read?path=instances/ui/trace_pipe")[0], 422)
 
+    def test_of_a_recording_that_is_gone_already_it_ends(self):
+        words = self.socket, "127.0.0.1:0", support.LANDTRACE, "*"
+        self.assert_ends_without_its_starter(ui_serving.PROGRAM, *words)
+
     def test_what_the_kernel_says_of_a_mistake(self):
         self.emit()
         self.assertEqual(self.write("instances/ui/events/user_events/job/filter", "nix == 1"), (422, "Field not found"))

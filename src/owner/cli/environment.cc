@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/end_with_parent.hpp"
 #include "ipc/path.hpp"
 
 namespace landtrace::cli {
@@ -89,6 +90,11 @@ std::vector<std::string> traced_environment(const std::string& socket, const std
   words.push_back(std::string(kPreloadPrefix) + preload + (others.empty() ? "" : ":" + others));
   words.push_back(std::string(kAsanPrefix) + (asan.empty() ? "" : asan + ":") + kAsanOption);
   return words;
+}
+
+std::vector<std::string> ending_with_this(std::vector<std::string> environment) {
+  environment.insert(environment.begin(), parent_variable());
+  return environment;
 }
 
 std::vector<std::string> own_environment() {

@@ -27,6 +27,9 @@ std::vector<std::string> traced_environment(const std::string& socket, const std
 // The calling process's environment as it is.
 std::vector<std::string> own_environment();
 
+// `environment` for a program of ours that is to end with this process (base/end_with_parent.hpp).
+std::vector<std::string> ending_with_this(std::vector<std::string> environment);
+
 // This program's file, to start it again.
 std::string own_program();
 

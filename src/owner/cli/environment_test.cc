@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -12,6 +13,7 @@ namespace landtrace::cli {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -106,6 +108,11 @@ TEST(EnvironmentTest, WordsForExecEndWithNull) {
   EXPECT_STREQ(pointers[1], "");
   EXPECT_STREQ(pointers[2], "b");
   EXPECT_EQ(pointers[3], nullptr);
+}
+
+TEST(EnvironmentTest, ProgramsThatEndWithThisOneAreToldSoFirst) {
+  const std::string own = "LANDTRACE_PARENT=" + std::to_string(::getpid());
+  EXPECT_THAT(ending_with_this({"LANDTRACE_PARENT=1", "A=b"}), ElementsAre(own, "LANDTRACE_PARENT=1", "A=b"));
 }
 
 }  // namespace

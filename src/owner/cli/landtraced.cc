@@ -1,10 +1,12 @@
 // The landtraced program: serves a domain until it is told to stop.
+#include <poll.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -59,13 +61,32 @@ Result<void> define_all(ipc::TreeClient domain, const std::vector<EventsFile>& f
 
 using Metrics = std::optional<daemon::MetricsProgram>;
 
-// Served as long as the domain is; a port that is chosen by the system is said.
-Result<void> serve_metrics(const Settings& settings, const std::string& socket, Metrics& metrics) {
+void tell_of_end(Metrics& metrics) {
+  if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
+}
+
+// Until it serves, has ended, or is not heard of for ten seconds; false: a signal came that ends this program.
+bool wait_until_served(Signals& signals, Metrics& metrics) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(10);
+  for (;;) {
+    pollfd output{metrics->output().get(), 0, 0};
+    if (::poll(&output, 1, 0) > 0 || Clock::now() >= end) return true;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    const auto arrived = signals.wait(std::max(1, static_cast<int>(left.count())), output.fd);
+    if (arrived && arrived->number != SIGCHLD) return false;
+    if (arrived) tell_of_end(metrics);
+  }
+}
+
+// Served as long as the domain is; a port that is chosen by the system is said. ECANCELED: a signal came that ends this
+// program.
+Result<void> serve_metrics(const Settings& settings, const std::string& socket, Signals& signals, Metrics& metrics) {
   if (!settings.metrics.is_wanted()) return {};
   LT_TRY(const std::string program, find_helper("landtrace-metrics"));
   LT_TRY(daemon::MetricsProgram started, daemon::MetricsProgram::start(program, socket, settings.metrics));
   metrics.emplace(std::move(started));
-  metrics->wait_until_it_serves();
+  if (!wait_until_served(signals, metrics)) return fail(ECANCELED, "a signal came");
   for (std::size_t i = 0; i < metrics->places().size(); ++i) {
     if (settings.metrics.addresses[i].ends_with(":0")) complain("metrics are at " + metrics->places()[i]);
   }
@@ -103,7 +124,7 @@ void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet, const std::f
       if (!joined) complain(fmt::format("{}: tried again in {} s", sentence(joined.error()), pause_ms / 1000));
       joined_at = Clock::now();
     }
-    if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
+    tell_of_end(metrics);
     if (!fleet || !fleet->has_ended()) continue;
     complain("landtrace-fleet has ended " + fleet->how_it_ended() + ": it is started again");
     has_left = true;
@@ -140,7 +161,8 @@ int serve(const Settings& settings) {
   const auto hosted = daemon::HostedDomain::start(*options, prepare);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   Metrics metrics;
-  if (auto served = serve_metrics(settings, (*hosted)->path(), metrics); !served) {
+  if (auto served = serve_metrics(settings, (*hosted)->path(), *signals, metrics); !served) {
+    if (served.error().code == ECANCELED) return kSuccess;
     return fail_with(kFailure, sentence(served.error()));
   }
   Fleet fleet;

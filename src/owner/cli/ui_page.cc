@@ -41,7 +41,7 @@ Result<UiPage> UiPage::start(const std::string& socket, const std::string& liste
                              const std::vector<std::string>& patterns, const sigset_t& mask) {
   LT_TRY(std::vector<std::string> command, ui_command(socket, listen));
   command.insert(command.end(), patterns.begin(), patterns.end());
-  auto child = Child::start(command, own_environment(), mask, Child::Output::kErrors);
+  auto child = Child::start(command, ending_with_this(own_environment()), mask, Child::Output::kErrors);
   if (!child) return tl::unexpected<Error>(why_not(command.front(), child.error().code));
   return UiPage(*child);
 }

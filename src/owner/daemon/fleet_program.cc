@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/child_end.hpp"
+#include "base/end_with_parent.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
@@ -28,13 +29,10 @@ Result<FleetProgram> FleetProgram::start(const std::string& program, const fleet
   const SpawnSettings settings;
   std::string name = "landtrace-fleet", what = "agent";
   char* const words[] = {name.data(), what.data(), nullptr};
-  std::string variable = std::string(fleet::kOptionsVariable) + "=" + fleet::json_of(options);
-  std::vector<char*> environment;
-  for (char** word = environ; *word != nullptr; ++word) environment.push_back(*word);
-  environment.push_back(variable.data());
-  environment.push_back(nullptr);
+  std::vector<std::string> variables{parent_variable(),
+                                     std::string(fleet::kOptionsVariable) + "=" + fleet::json_of(options)};
   const int code = ::posix_spawn(&made.pid_, program.c_str(), &settings.files, &settings.attributes, words,
-                                 environment.data());
+                                 environment_with(variables).data());
   if (code == 0) return made;
   made.pid_ = -1;
   if (code != ENOENT) return fail(code, program + " does not start: " + errno_text(code));

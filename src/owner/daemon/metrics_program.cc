@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,13 +15,13 @@
 #include <optional>
 
 #include "base/child_end.hpp"
+#include "base/end_with_parent.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
 namespace {
 
 constexpr int kBacklog = 64;
-constexpr int kPatience_ms = 10'000;
 constexpr mode_t kNotForOthers = 0117;
 
 struct Address {
@@ -158,8 +157,9 @@ Result<MetricsProgram> MetricsProgram::start(const std::string& program, const s
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const int code =
-      ::posix_spawn(&made.pid_, program.c_str(), &settings.files, &settings.attributes, arguments.data(), environ);
+  std::vector<std::string> variables{parent_variable()};
+  const int code = ::posix_spawn(&made.pid_, program.c_str(), &settings.files, &settings.attributes, arguments.data(),
+                                 environment_with(variables).data());
   if (code == 0) return made;
   made.pid_ = -1;
   if (code != ENOENT) return fail(code, fmt::format("{} does not start: {}", program, errno_text(code)));
@@ -180,11 +180,6 @@ MetricsProgram::~MetricsProgram() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
   wait_for_end(pid_);
-}
-
-void MetricsProgram::wait_until_it_serves() {
-  pollfd closed{output_.get(), 0, 0};
-  while (::poll(&closed, 1, kPatience_ms) < 0 && errno == EINTR) continue;
 }
 
 bool MetricsProgram::has_ended() {

@@ -33,8 +33,8 @@ class MetricsProgram {
   MetricsProgram& operator=(MetricsProgram&&) = delete;
   MetricsProgram(const MetricsProgram&) = delete;
 
-  // Until it serves, has ended, or is not heard of for ten seconds. From then on events are counted.
-  void wait_until_it_serves();
+  // poll() says POLLHUP of it as soon as the program serves, or has ended. From then on events are counted.
+  [[nodiscard]] const Fd& output() const { return output_; }
   // To be asked after SIGCHLD; true once.
   [[nodiscard]] bool has_ended();
   // Where it listens, with the ports that the system has chosen: "http://127.0.0.1:9464/metrics".

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -82,14 +84,23 @@ TEST_F(MetricsProgramTest, ItIsStartedWithWhatItNeeds) {
   EXPECT_FALSE(started->has_ended());
 }
 
-TEST_F(MetricsProgramTest, ItIsWaitedForUntilItServes) {
+TEST_F(MetricsProgramTest, ItsOutputHangsUpWhenItServes) {
   std::ofstream(program_) << "#!/bin/sh\nsleep 0.1\ntouch " << folder_ << "/serves\nexec sleep 1000 >/dev/null\n";
   auto started = MetricsProgram::start(program_, "s", {{"127.0.0.1:0"}, "", 10});
   ASSERT_TRUE(started);
-  started->wait_until_it_serves();
+  pollfd output{started->output().get(), 0, 0};
+  EXPECT_EQ(::poll(&output, 1, -1), 1);
+  EXPECT_EQ(output.revents, POLLHUP);
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/serves"));
   EXPECT_FALSE(started->has_ended());
-  started->wait_until_it_serves();
+}
+
+TEST_F(MetricsProgramTest, ItIsToldWhoHasStartedIt) {
+  std::ofstream(program_) << "#!/bin/sh\nprintf '%s\\n' $LANDTRACE_PARENT . >" << folder_
+                          << "/words\nexec sleep 1000\n";
+  const auto started = MetricsProgram::start(program_, "s", {{"127.0.0.1:0"}, "", 10});
+  ASSERT_TRUE(started);
+  EXPECT_EQ(words(), std::to_string(::getpid()) + "\n.\n");
 }
 
 TEST_F(MetricsProgramTest, ItsSocketsGoWithIt) {

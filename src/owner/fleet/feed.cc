@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/child_end.hpp"
+#include "base/end_with_parent.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::fleet {
@@ -38,7 +39,9 @@ Result<Feed> Feed::start(const std::string& program) {
   std::string name = program, what = "follow";
   char* const words[] = {name.data(), what.data(), nullptr};
   pid_t pid = -1;
-  const int code = ::posix_spawn(&pid, program.c_str(), &settings.files, &settings.attributes, words, environ);
+  std::vector<std::string> variables{parent_variable()};
+  const int code = ::posix_spawn(&pid, program.c_str(), &settings.files, &settings.attributes, words,
+                                 environment_with(variables).data());
   if (code != 0) return fail(code, program + ": " + errno_text(code));
   return Feed(pid, std::move(input.write_end), std::move(output.read_end));
 }

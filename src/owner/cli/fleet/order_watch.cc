@@ -9,6 +9,7 @@
 
 #include "arch/clock.hpp"
 #include "base/fd.hpp"
+#include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
 #include "cli/terminal.hpp"
@@ -150,7 +151,7 @@ Result<Child> OrderWatch::start_lines(const Signals& signals) const {
   std::vector<std::string> command = fleet_.command("tail");
   command.push_back(order_.id);
   command.push_back(std::to_string(its_end.get()));
-  LT_TRY(const Child lines, Child::start(command, fleet_.environment(), signals.mask_before()));
+  LT_TRY(const Child lines, Child::start(command, ending_with_this(fleet_.environment()), signals.mask_before()));
   its_end.reset();
   pollfd closed{listens.get(), POLLIN, 0};
   ::poll(&closed, 1, static_cast<int>(kPatience_ns / 1'000'000));

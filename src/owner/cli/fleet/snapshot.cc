@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "cli/child.hpp"
+#include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/fleet/fleet_text.hpp"
 #include "cli/lines/wall_clock.hpp"
@@ -91,7 +92,7 @@ Result<Answers> fetch(const FleetHelper& fleet, const fleet::Order& order, const
     command.push_back(word);
   }
   if (!key.empty()) command.push_back(key);
-  LT_TRY(Child child, Child::start(command, fleet.environment(), signals.mask_before()));
+  LT_TRY(Child child, Child::start(command, ending_with_this(fleet.environment()), signals.mask_before()));
   bool is_interrupted = false;
   while (!child.has_ended()) {
     const auto arrived = signals.wait(Signals::kForEver);

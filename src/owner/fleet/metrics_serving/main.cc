@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <deque>
 
+#include "base/end_with_parent.hpp"
 #include "fleet/metrics_serving/fleet_current.hpp"
 #include "metrics/serving/http_server.hpp"
 
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  end_with_parent();
   sigset_t ends;
   ::sigemptyset(&ends);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -167,7 +166,6 @@ Result<Fd> term_signal() {
 }
 
 Result<void> print_lines(const Transport& transport, const std::string& order, int listens) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::signal(SIGPIPE, SIG_IGN);
   LT_TRY(Fd stop, term_signal());
   natsSubscription* made = nullptr;

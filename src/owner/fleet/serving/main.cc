@@ -25,7 +25,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <climits>
@@ -37,6 +36,7 @@
 #include <vector>
 
 #include "arch/clock.hpp"
+#include "base/end_with_parent.hpp"
 #include "base/fd.hpp"
 #include "fleet/history.hpp"
 #include "fleet/order.hpp"
@@ -87,7 +87,7 @@ Result<void> have_rounds(Agent& agent, int stop, int changed) {
 
 Result<void> run_agent(const std::string& json) {
   LT_TRY(AgentOptions options, agent_options_of(json));
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  end_with_parent();
   LT_TRY(const Fd stop, end_signals());
   LT_TRY(std::unique_ptr<AgentDomain> domain, SocketDomain::connect(options.socket));
   const Fd changed(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -113,7 +113,7 @@ Result<void> run_collector(const std::string& json) {
 // Also of servers that do not answer now.
 Result<void> run_follower(const std::string& json) {
   LT_TRY(const Address address, address_of(json));
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  end_with_parent();
   ::signal(SIGPIPE, SIG_IGN);
   LT_TRY(Transport transport, Transport::keep_connecting(address, "landtrace fleet follow"));
   return Following(std::move(transport), without_users(address.servers)).run(STDIN_FILENO);
@@ -238,7 +238,6 @@ Result<void> print_lines_of(Transport& transport, const Words& words) {
 }
 
 Result<void> fetch(Transport& transport, const Words& words) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   LT_TRY(Order order, order_of(words.at(1)));
   order.id = words.at(0);
   return fetch_snapshots(transport, order,
@@ -250,6 +249,7 @@ Result<void> fetch(Transport& transport, const Words& words) {
 struct Verb {
   std::size_t words;  // that it takes at least
   Result<void> (*run)(Transport&, const Words&);
+  bool ends_with_parent = false;
 };
 
 Result<void> run_verb(const Verb& verb, const std::string& json, const Words& words) {
@@ -257,6 +257,7 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
   if (words.size() < verb.words) return fail(EINVAL, "want more words");
   // Before libnats has threads: in one of those a signal would end this.
   if (verb.run == print_lines_of) LT_CHECK(term_signal());
+  if (verb.ends_with_parent) end_with_parent();
   LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
   const auto done = verb.run(transport, words);
   const bool is_written = std::fflush(stdout) == 0;
@@ -271,8 +272,8 @@ int run(const std::string& what, const Words& words) {
                                                   {"prepare", {0, prepare}},
                                                   {"put", {2, put}},
                                                   {"end", {0, end}},
-                                                  {"tail", {2, print_lines_of}},
-                                                  {"snapshot", {4, fetch}},
+                                                  {"tail", {2, print_lines_of, true}},
+                                                  {"snapshot", {4, fetch, true}},
                                                   {"history", {1, print_history}},
                                                   {"own", {3, print_own}},
                                                   {"sums", {2, print_sums}}};

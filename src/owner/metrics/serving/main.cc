@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "base/end_with_parent.hpp"
 #include "metrics/serving/current.hpp"
 #include "metrics/serving/http_server.hpp"
 #include "metrics/serving/push.hpp"
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  end_with_parent();
   sigset_t ends;
   ::sigemptyset(&ends);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);

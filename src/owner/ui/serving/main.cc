@@ -3,7 +3,6 @@
 //
 // landtrace-ui --fleet ADDRESS:PORT LANDTRACE LANDTRACE_FLEET: that of a fleet, whose address is in
 // $LANDTRACE_FLEET_OPTIONS, where both of these programs find it.
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 
 #include <csignal>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/end_with_parent.hpp"
 #include "fleet/address.hpp"
 #include "ui/serving/domain_page.hpp"
 #include "ui/serving/fleet_page.hpp"
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     options.switched_on.push_back(*std::move(pattern));
   }
   // A recording that is killed takes its page with it.
-  if (!options.switched_on.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (!options.switched_on.empty()) end_with_parent();
   const Fd stop = end_signals();
   return stop ? serve_domain(std::move(options), argv[2], stop) : 1;
 }
