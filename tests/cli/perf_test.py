@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import unittest
 
@@ -175,6 +176,15 @@ class Cases(support.UnderTracefs):
             dump = self.perf("script", "-D", "-i", f"perf.{number}")
             told = re.findall(r"PERF_RECORD_(COMM exec: producer|SAMPLE|EXIT)", dump)
             self.assertEqual(told, ["COMM exec: producer", "SAMPLE", "EXIT"], dump)
+
+    def test_no_other_thread_of_perf_is_told_of_the_commands_end(self):
+        # It would make perf end before its first wait, which is to find what the command has emitted.
+        said = self.with_events(f"perf record -o perf.data -e {JOB} sh -c 'grep -H SigBlk /proc/$PPID/task/*/status'")
+        blocked = {tid for tid, mask in re.findall(r"/task/(\d+)/status:SigBlk:\s*([0-9a-f]+)", said)
+                   if int(mask, 16) >> (signal.SIGCHLD - 1) & 1}
+        threads = re.findall(r"/proc/(\d+)/task/(\d+)/status", said)
+        self.assertTrue(threads, said)
+        self.assertEqual({tid for process, tid in threads if tid != process} - blocked, set(), said)
 
     def test_top_shows_the_event(self):
         # A key that comes before perf is ready means nothing to it.

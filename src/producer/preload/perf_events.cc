@@ -197,7 +197,7 @@ int set_perf_program(int fd, void* argument) {
 bool is_output_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_OUTPUT; }
 
 int perf_ioctl(FdEntry entry, unsigned long request, void* argument) {
-  let_child_signal_through();
+  if (entry.slot != kPerfDummy) let_child_signal_through();
   if (is_inside) return finish(-EBUSY);
   long result;
   {
@@ -259,7 +259,7 @@ void perf_descriptor_gone(FdEntry entry) {
     const FdEntry other = FdTable::get(static_cast<int>(fd));
     if (is_perf_event(other) && other.generation == entry.generation) return;
   }
-  let_child_signal_through();
+  if (entry.slot != kPerfDummy) let_child_signal_through();
   const Inside inside;
   library->drop(entry.generation);
 }
