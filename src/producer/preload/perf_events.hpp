@@ -50,8 +50,8 @@ bool pull_perf_events();
 // looks at its memory for the last time.
 //
 // perf ends when its command does, without another call where SIGCHLD comes before it first waits. So that signal is
-// held back from the first write to the first wait, which finds what the command has emitted: also in threads that begin
-// meanwhile, as perf's does that waits for dummy events; what is asked of those lets it not through.
+// held back from the first write to the first wait, which finds what the command has emitted: also in threads that
+// begin meanwhile, as perf's does that waits for dummy events; what is asked of those lets it not through.
 void perf_after_write();
 inline ssize_t written_elsewhere(ssize_t result) {
   if (__builtin_expect(perf_is_used, 0)) perf_after_write();
