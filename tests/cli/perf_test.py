@@ -12,6 +12,7 @@ from support import LANDTRACE, PRODUCER, needs
 TRACEFS = "/sys/kernel/tracing"
 JOB = "user_events:job"
 USER = 4242
+SLOW_LOOK = support.copied(os.environ["SLOW_LOOK"])
 # On one CPU: perf switches those of all CPUs on and off one after the other, so that of a program that moves meanwhile
 # some in the middle are nobody's.
 PIN = f"taskset -c {min(os.sched_getaffinity(0))}"
@@ -185,6 +186,16 @@ class Cases(support.UnderTracefs):
         threads = re.findall(r"/proc/(\d+)/task/(\d+)/status", said)
         self.assertTrue(threads, said)
         self.assertEqual({tid for process, tid in threads if tid != process} - blocked, set(), said)
+
+    def test_a_command_that_ends_while_perf_looks_is_recorded(self):
+        # perf writes some times before it first waits, and is done when its command is.
+        command = f"sh -c 'until [ -e go ]; do sleep 0.01; done; exec {PRODUCER} --abi --wait 5000 --count 1'"
+        begin = f"LOOK=$look LD_PRELOAD=$LD_PRELOAD:{SLOW_LOOK} perf record -o"
+        said = self.with_events(f"export GO=go; for look in 1 2 3 4 5; do "
+                                f"rm -f go; {begin} command.$look -e {JOB} -- {command}; "
+                                f"rm -f go; {begin} all.$look -a -e {JOB} --filter 'sequence == 0' -- {command}; done")
+        for file in [f"{name}.{look}" for name in ("command", "all") for look in range(1, 6)]:
+            self.assertEqual(self.sequences(file), [0], f"{file}: {said}")
 
     def test_top_shows_the_event(self):
         # A key that comes before perf is ready means nothing to it.
