@@ -80,20 +80,37 @@ class Ending(Metrics):
             at = listening.fileno()
             self.assert_ends_without_its_starter(PROGRAM, self.socket, "", 10, "", at, pass_fds=[at])
 
-    def test_a_daemon_that_waits_for_it_can_be_ended(self):
+    def daemon_with(self, script):
+        """A landtraced of its own, with this as landtrace-metrics."""
         for folder in ("bin", "lib/landtrace"):
             os.makedirs(os.path.join(self.folder, "own", folder))
-        hangs = os.path.join(self.folder, "own/lib/landtrace/landtrace-metrics")
-        with open(hangs, "w", encoding="utf-8") as file:
-            file.write(f"#!/bin/sh\ntouch {self.folder}/hangs\nexec sleep {support.TIMEOUT_S}\n")
-        os.chmod(hangs, 0o700)
+        program = os.path.join(self.folder, "own/lib/landtrace/landtrace-metrics")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(program, 0o700)
         for library in os.listdir(os.path.dirname(os.environ["SHIM"])):
             if library in ("liblandtrace-preload.so", "liblandtrace-agent.so"):
-                shutil.copy(os.path.join(os.path.dirname(os.environ["SHIM"]), library), os.path.dirname(hangs))
+                shutil.copy(os.path.join(os.path.dirname(os.environ["SHIM"]), library), os.path.dirname(program))
         own = shutil.copy(LANDTRACED, os.path.join(self.folder, "own/bin"))
-        daemon = self.start_program(own, "--metrics", "127.0.0.1:0")
+        return self.start_program(own, "--metrics", "127.0.0.1:0")
+
+    def test_a_daemon_that_waits_for_it_can_be_ended(self):
+        daemon = self.daemon_with(f"touch {self.folder}/hangs\nexec sleep {support.TIMEOUT_S}")
         self.wait_until(lambda: os.path.exists(os.path.join(self.folder, "hangs")))
         self.assertEqual(self.stop(daemon), (0, "", ""))
+
+    def test_one_that_ends_at_once_is_not_said_to_serve(self):
+        for script in ("echo why >&2", "sleep 0.2; echo why >&2; exit 1", "echo why >&2; kill -9 $$"):
+            daemon = self.daemon_with(script)
+            self.assertEqual(daemon.wait(timeout=support.TIMEOUT_S), 1)
+            self.assertRegex(daemon.stderr.read(), "^why\nlandtraced: --metrics: landtrace-metrics has ended before it served\n$")
+            shutil.rmtree(os.path.join(self.folder, "own"))
+
+    def test_one_that_ends_when_it_has_served_is_told_of(self):
+        daemon = self.daemon_with("echo serves")
+        self.assertRegex(daemon.stderr.readline(), "metrics are at")
+        self.assertRegex(daemon.stderr.readline(), "metrics are not served any more")
+        self.assertEqual(self.stop(daemon)[0], 0)
 
 
 class Scraped(Metrics):

@@ -65,18 +65,20 @@ void tell_of_end(Metrics& metrics) {
   if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
 }
 
-// Until it serves, has ended, or is not heard of for ten seconds; false: a signal came that ends this program.
-bool wait_until_served(Signals& signals, Metrics& metrics) {
+// Until it serves, or is not heard of for ten seconds. ECANCELED: a signal came that ends this program.
+Result<void> wait_until_served(Signals& signals, const daemon::MetricsProgram& metrics) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::seconds(10);
   for (;;) {
-    pollfd output{metrics->output().get(), 0, 0};
-    if (::poll(&output, 1, 0) > 0 || Clock::now() >= end) return true;
+    pollfd output{metrics.output().get(), 0, 0};
+    if (::poll(&output, 1, 0) > 0) break;
+    if (Clock::now() >= end) return {};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     const auto arrived = signals.wait(std::max(1, static_cast<int>(left.count())), output.fd);
-    if (arrived && arrived->number != SIGCHLD) return false;
-    if (arrived) tell_of_end(metrics);
+    if (arrived && arrived->number != SIGCHLD) return fail(ECANCELED, "a signal came");
   }
+  if (!metrics.serves()) return fail(ECHILD, "--metrics: landtrace-metrics has ended before it served");
+  return {};
 }
 
 // Served as long as the domain is; a port that is chosen by the system is said. ECANCELED: a signal came that ends this
@@ -86,7 +88,7 @@ Result<void> serve_metrics(const Settings& settings, const std::string& socket, 
   LT_TRY(const std::string program, find_helper("landtrace-metrics"));
   LT_TRY(daemon::MetricsProgram started, daemon::MetricsProgram::start(program, socket, settings.metrics));
   metrics.emplace(std::move(started));
-  if (!wait_until_served(signals, metrics)) return fail(ECANCELED, "a signal came");
+  LT_CHECK(wait_until_served(signals, *metrics));
   for (std::size_t i = 0; i < metrics->places().size(); ++i) {
     if (settings.metrics.addresses[i].ends_with(":0")) complain("metrics are at " + metrics->places()[i]);
   }
@@ -112,6 +114,7 @@ void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet, const std::f
   int pause_ms = kFirstPause_ms;
   bool has_left = false;
   auto joined_at = Clock::now();
+  tell_of_end(metrics);  // meanwhile
   for (;;) {
     const auto arrived = signals.wait(has_left ? pause_ms : Signals::kForEver);
     if (arrived && arrived->number != SIGCHLD) return;

@@ -182,6 +182,14 @@ MetricsProgram::~MetricsProgram() {
   wait_for_end(pid_);
 }
 
+bool MetricsProgram::serves() const {
+  char word = 0;
+  ssize_t got = 0;
+  while ((got = ::read(output_.get(), &word, 1)) < 0 && errno == EINTR) {
+  }
+  return got > 0;
+}
+
 bool MetricsProgram::has_ended() {
   if (pid_ < 0 || !status_at_end(pid_)) return false;
   pid_ = -1;

@@ -35,6 +35,8 @@ class MetricsProgram {
 
   // poll() says POLLHUP of it as soon as the program serves, or has ended. From then on events are counted.
   [[nodiscard]] const Fd& output() const { return output_; }
+  // To be asked once, then: false, it has ended and has never served.
+  [[nodiscard]] bool serves() const;
   // To be asked after SIGCHLD; true once.
   [[nodiscard]] bool has_ended();
   // Where it listens, with the ports that the system has chosen: "http://127.0.0.1:9464/metrics".
@@ -44,7 +46,7 @@ class MetricsProgram {
   MetricsProgram() = default;
 
   pid_t pid_ = -1;
-  Fd output_;  // its standard output, which it closes when it serves
+  Fd output_;  // its standard output, on which it says when it serves
   std::vector<std::string> places_;
   std::vector<std::string> paths_;  // of its sockets, which go with it
 };

@@ -85,14 +85,25 @@ TEST_F(MetricsProgramTest, ItIsStartedWithWhatItNeeds) {
 }
 
 TEST_F(MetricsProgramTest, ItsOutputHangsUpWhenItServes) {
-  std::ofstream(program_) << "#!/bin/sh\nsleep 0.1\ntouch " << folder_ << "/serves\nexec sleep 1000 >/dev/null\n";
+  std::ofstream(program_) << "#!/bin/sh\nsleep 0.1\ntouch " << folder_
+                          << "/serves\necho serves\nexec sleep 1000 >/dev/null\n";
   auto started = MetricsProgram::start(program_, "s", {{"127.0.0.1:0"}, "", 10});
   ASSERT_TRUE(started);
   pollfd output{started->output().get(), 0, 0};
   EXPECT_EQ(::poll(&output, 1, -1), 1);
   EXPECT_EQ(output.revents, POLLHUP);
+  EXPECT_TRUE(started->serves());
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/serves"));
   EXPECT_FALSE(started->has_ended());
+}
+
+TEST_F(MetricsProgramTest, OneThatEndsHasNotServed) {
+  std::ofstream(program_) << "#!/bin/sh\nexit 0\n";
+  const auto started = MetricsProgram::start(program_, "s", {{"127.0.0.1:0"}, "", 10});
+  ASSERT_TRUE(started);
+  pollfd output{started->output().get(), 0, 0};
+  EXPECT_EQ(::poll(&output, 1, -1), 1);
+  EXPECT_FALSE(started->serves());
 }
 
 TEST_F(MetricsProgramTest, ItIsToldWhoHasStartedIt) {

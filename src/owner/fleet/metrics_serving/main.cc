@@ -1,6 +1,6 @@
 // landtrace-fleet-metrics LANDTRACE_FLEET PUSH_URL INTERVAL_S BY LISTENING_FD…: serves a fleet's metrics, for
 // `landtrace collect`, which starts it and has made the sockets. BY: labels and keys, with commas between them. The
-// words are those of landtrace-metrics; nothing is pushed. Ends with its parent.
+// words are those of landtrace-metrics, and so is what it says when it serves; nothing is pushed. Ends with its parent.
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,6 +12,7 @@
 
 #include "base/end_with_parent.hpp"
 #include "fleet/metrics_serving/fleet_current.hpp"
+#include "metrics/serving/announcement.hpp"
 #include "metrics/serving/http_server.hpp"
 
 namespace {
@@ -84,5 +85,6 @@ int main(int argc, char** argv) {
     servers.emplace_back(current);
     if (const auto started = servers.back().start(Fd(std::atoi(*listening))); !started) return give_up(started.error());
   }
+  metrics::announce_serving();
   return run(argv[1], current, stop.get());
 }

@@ -1,7 +1,6 @@
 // landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD…: serves a domain's metrics, for landtraced, which
 // starts it and has made the sockets. PUSH_URL "": nothing is pushed. COUNTED: patterns of events, with commas between
-// them. Closes its standard output when it serves. Ends with its parent.
-#include <fcntl.h>
+// them. Says on its standard output when it serves (announcement.hpp). Ends with its parent.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/signalfd.h>
@@ -12,6 +11,7 @@
 #include <deque>
 
 #include "base/end_with_parent.hpp"
+#include "metrics/serving/announcement.hpp"
 #include "metrics/serving/current.hpp"
 #include "metrics/serving/http_server.hpp"
 #include "metrics/serving/push.hpp"
@@ -31,12 +31,6 @@ std::vector<std::string> parts_of(std::string_view list) {
   return parts;
 }
 
-// Nothing else takes its number.
-void close_output() {
-  const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  ::dup2(nothing.get(), STDOUT_FILENO);
-}
-
 int serve(const std::string& socket, const Push& push, const char* counted, char** listening, int stop) {
   Current current(socket, parts_of(counted));
   if (const auto families = current.families(); !families) {
@@ -51,7 +45,7 @@ int serve(const std::string& socket, const Push& push, const char* counted, char
       return 1;
     }
   }
-  close_output();
+  announce_serving();
   if (!push.url.empty()) {
     push_until(stop, current, push);
     return 0;
