@@ -250,6 +250,13 @@ class Trial(FleetCase):
     def start_server(self):
         pass
 
+    def has_ended(self, pid):
+        """Also where nobody waits for it."""
+        try:
+            return "(zombie)" in support.read_text(f"/proc/{pid}/status")
+        except FileNotFoundError:
+            return True
+
     def test_is_one_command(self):
         trial = self.start("fleet", "up", "--listen", f"127.0.0.1:{self.port}", "--store", os.path.join(self.folder, "st"))
         self.assertIn(self.url, trial.stdout.readline())
@@ -258,6 +265,14 @@ class Trial(FleetCase):
         status, _, err = self.stop(trial)
         self.assertEqual((status, err), (0, ""))
         self.wait_until(lambda: not self.server_answers())
+
+    def test_nothing_is_left_of_one_that_was_killed(self):
+        trial = self.start("fleet", "up", "--listen", f"127.0.0.1:{self.port}", "--store", os.path.join(self.folder, "st"))
+        self.assertIn(self.url, trial.stdout.readline())
+        children = support.read_text(f"/proc/{trial.pid}/task/{trial.pid}/children").split()
+        self.assertGreaterEqual(len(children), 2)
+        self.stop(trial, signal.SIGKILL)
+        self.wait_until(lambda: all(self.has_ended(pid) for pid in children))
 
 
 class Ending(FleetCase):

@@ -1,4 +1,4 @@
-// The CMD of `landtrace record`.
+// Programs that this one starts: the CMD of `landtrace record`, servers of a trial.
 #pragma once
 
 #include <csignal>
@@ -22,6 +22,10 @@ class Child {
   // Starts `command`, found along $PATH, with the signal mask `mask`. The error is execve's.
   static Result<Child> start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                              const sigset_t& mask, Output output = Output::kShared);
+  // The same, for a program of others that is to end with this one however that ends: it gets SIGTERM when this thread
+  // does. Before this process has others, whose locks it may need. (Programs of ours: base/end_with_parent.hpp.)
+  static Result<Child> start_bound(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                                   const sigset_t& mask, Output output = Output::kShared);
 
   // Whether it has ended; looks without waiting.
   bool has_ended();

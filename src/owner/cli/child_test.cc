@@ -97,6 +97,43 @@ TEST_F(ChildTest, WhatCannotBeRunIsNamed) {
   EXPECT_EQ(start({"/dev/null"}).error().code, EACCES);
 }
 
+TEST_F(ChildTest, OneThatIsBoundEndsWithItsStarterHoweverThatEnds) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Fd reads(ends[0]);
+  Fd writes(ends[1]);
+  const pid_t starter = ::fork();
+  if (starter == 0) {
+    ::dup2(writes.get(), STDOUT_FILENO);
+    const auto bound = Child::start_bound({"/bin/sh", "-c", "echo; exec sleep 1000"}, {}, mask_);
+    for (;;) ::pause();
+  }
+  writes.reset();
+  char word = 0;
+  ASSERT_EQ(::read(reads.get(), &word, 1), 1);
+  ::kill(starter, SIGKILL);
+  EXPECT_EQ(::read(reads.get(), &word, 1), 0) << "until both have ended";
+  EXPECT_EQ(::waitpid(starter, nullptr, 0), starter);
+}
+
+TEST_F(ChildTest, OneThatIsBoundIsStartedAsOthers) {
+  const auto bound = [this](const std::vector<std::string>& command, Child::Output output = Child::Output::kShared) {
+    return Child::start_bound(command, {"A=y"}, mask_, output);
+  };
+  EXPECT_EQ(status_of(*bound({"true"})), 0);
+  EXPECT_EQ(status_of(*bound({"sh", "-c", "test \"$1 $A\" = 'x y' && exit 7", "name", "x"})), 7);
+  const char* const nowhere = "test /proc/self/fd/0 -ef /dev/null -a /proc/self/fd/2 -ef /dev/null";
+  EXPECT_EQ(status_of(*bound({"sh", "-c", nowhere}, Child::Output::kDropped)), 0);
+  EXPECT_EQ(status_of(*bound({"sh", "-c", "test /proc/self/fd/1 -ef /proc/self/fd/2"}, Child::Output::kErrors)), 0);
+  EXPECT_EQ(bound({"no-such-program"}).error().code, ENOENT);
+  EXPECT_EQ(bound({"/dev/null"}).error().code, EACCES);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "those that failed were waited for";
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  EXPECT_EQ(status_of(*Child::start_bound({"sh", "-c", "kill -TERM $$; exit 5"}, {}, blocked)), 5);
+}
+
 TEST_F(ChildTest, HasItsArgumentsAndTheEnvironmentThatWasGiven) {
   ::setenv("LANDTRACE_TEST_UNSEEN", "1", 1);
   const char* const script = "test \"$1 $A\" = 'x y' && test -z \"$LANDTRACE_TEST_UNSEEN\"";

@@ -79,7 +79,7 @@ Result<Child> start_collector(const FleetHelper& helper, const fleet::Address& a
   options.address = address;
   if (store) options.store = store->address();
   LT_TRY(const std::vector<std::string> command, helper.collector(options));
-  return Child::start(command, helper.environment(fleet::json_of(options)), mask);
+  return Child::start_bound(command, helper.environment(fleet::json_of(options)), mask);
 }
 
 }  // namespace
@@ -97,9 +97,9 @@ int run_trial(const FleetOptions& options) {
   if (error) return fail_with(kFailure, store + ": " + error.message());
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  auto server = Child::start({"nats-server", "-js", "-sd", store, "-a", place->host, "-p", place->port, "-l",
-                              store + kLog},
-                             own_environment(), signals->mask_before(), Child::Output::kDropped);
+  auto server =
+      Child::start_bound({"nats-server", "-js", "-sd", store, "-a", place->host, "-p", place->port, "-l", store + kLog},
+                         own_environment(), signals->mask_before(), Child::Output::kDropped);
   if (!server) {
     return fail_with(kFailure, server.error().code == ENOENT
                                    ? "nats-server is not installed (Debian: apt install nats-server)"

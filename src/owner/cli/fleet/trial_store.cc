@@ -93,8 +93,8 @@ Result<std::optional<TrialStore>> TrialStore::start(const std::string& folder, c
   LT_TRY(const std::uint16_t port, free_port());
   LT_CHECK(write(folder + "/users.xml", users_text()));
   LT_CHECK(write(folder + "/config.xml", config_text(folder, port)));
-  auto server = Child::start({"clickhouse-server", "--config-file=" + folder + "/config.xml"}, own_environment(), mask,
-                             Child::Output::kDropped);
+  auto server = Child::start_bound({"clickhouse-server", "--config-file=" + folder + "/config.xml"}, own_environment(),
+                                   mask, Child::Output::kDropped);
   if (!server && server.error().code == ENOENT) return std::optional<TrialStore>();
   if (!server) return fail(server.error().code, "clickhouse-server: " + sentence(server.error()));
   TrialStore store(*std::move(server), port, folder + "/errors");

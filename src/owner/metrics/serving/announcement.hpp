@@ -10,7 +10,7 @@
 
 namespace landtrace::metrics {
 
-// On standard output, which is closed then: that metrics are served. One that has ended without it has closed that, too.
+// On standard output, which is closed then: that metrics are served. One that ends without it closes that, too.
 inline void announce_serving() {
   std::ignore = ::write(STDOUT_FILENO, "serves\n", 7);
   // Nothing else takes its number.
