@@ -21,6 +21,7 @@
 #include "client/barrier_thread.hpp"
 #include "client/locked.hpp"
 #include "client/owner_trace.hpp"
+#include "client/signals_held_back.hpp"
 #include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
 #include "plan/section.hpp"
@@ -92,26 +93,6 @@ std::uint32_t program_number() {
   for (std::size_t i = 0; i < kSize; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
   return static_cast<std::uint32_t>(hash >> 32) | 1;
 }
-
-constexpr std::uint64_t bit_of(int signal) { return 1ull << (signal - 1); }
-
-// All but what comes of what the thread itself does, as a system call that a handler of the program's answers (SIGSYS).
-class SignalsHeldBack {
- public:
-  SignalsHeldBack() {
-    constexpr std::uint64_t kOthers =
-        ~(bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGILL) | bit_of(SIGFPE) | bit_of(SIGTRAP) | bit_of(SIGSYS));
-    system_call(SYS_rt_sigprocmask, SIG_BLOCK, &kOthers, &before_, sizeof before_);
-  }
-  ~SignalsHeldBack() {
-    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, static_cast<void*>(nullptr), sizeof before_);
-  }
-  SignalsHeldBack(const SignalsHeldBack&) = delete;
-  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
-
- private:
-  std::uint64_t before_ = 0;
-};
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
+#include "client/signals_held_back.hpp"
 #include "preload/real.hpp"
 #include "preload/user_memory.hpp"
 
@@ -27,8 +28,6 @@ const PerfLibrary* library = nullptr;
 
 // The library's own calls of libc come through the shim, too; and a signal's handler may interrupt it.
 thread_local bool is_inside __attribute__((tls_model("initial-exec"))) = false;
-// Such a handler has asked for a look meanwhile.
-thread_local bool wants_look __attribute__((tls_model("initial-exec"))) = false;
 
 class Inside {
  public:
@@ -267,19 +266,14 @@ void perf_descriptor_gone(FdEntry entry) {
 }
 
 bool pull_perf_events() {
-  if (is_inside) {
-    wants_look = true;
-    return false;
-  }
-  bool has_samples = bpf_calls::show_perf_buffers();
+  if (is_inside) return false;
+  const bool has_samples = bpf_calls::show_perf_buffers();
   if (library == nullptr) return has_samples;
-  // What a handler tells of, the end of a program, say, may have come behind what this look has read already.
-  do {
-    const Inside inside;
-    wants_look = false;
-    has_samples |= library->pull();
-  } while (wants_look);
-  return has_samples;
+  // What a handler tells of, the end of a program, say, may have come behind what this look has read already: it comes
+  // after that, and looks itself.
+  const client::SignalsHeldBack signals;
+  const Inside inside;
+  return library->pull() || has_samples;
 }
 
 void perf_after_write() {

@@ -44,8 +44,7 @@ void perf_event_mapped(int fd, void* address, std::size_t size);
 
 // A descriptor of the event was closed or replaced; it may have been the last.
 void perf_descriptor_gone(FdEntry entry);
-// Brings what was recorded to where the program looks for it. True if there was anything. In a handler that interrupts
-// such a look: that begins again, for what the handler tells of.
+// Brings what was recorded to where the program looks for it. True if there was anything.
 bool pull_perf_events();
 // After a write of this program, whatever it was to: perf lets its command go by one, and writes to its file before it
 // looks at its memory for the last time.
