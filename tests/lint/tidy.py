@@ -13,10 +13,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 # What GCC alone knows; its warnings are its own affair.
 CLANG_ARGUMENTS = ("-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-w")
+# What clang takes for an error; without the last, its own view of the standard library's headers is one.
+NOT_CLANGS = re.compile(r" (-fno-gnu-unique|-fno-tree-loop-distribute-patterns|-mgeneral-regs-only)(?= )")
 
 
 def git(*arguments):
@@ -48,6 +51,15 @@ def sources_of(lines, commands):
     return sorted(sources)
 
 
+def write_for_clang(database, folder):
+    """The commands as clang takes them, one a source: some are compiled for the agent, too."""
+    commands = {command["file"]: command for command in reversed(database)}
+    for command in commands.values():
+        command["command"] = NOT_CLANGS.sub("", command["command"])
+    with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump(list(commands.values()), file)
+
+
 def tidy(build, source, lines):
     only = json.dumps([{"name": os.path.join(TOP, path), "lines": ranges} for path, ranges in lines.items()])
     run = subprocess.run(["clang-tidy", "-p", build, "--quiet", "--warnings-as-errors=*", f"--line-filter={only}",
@@ -61,16 +73,18 @@ def tidy(build, source, lines):
 def main():
     build = os.path.realpath(sys.argv[1])
     lines = changed_lines(sys.argv[2] if len(sys.argv) > 2 else "main")
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as database:
-        commands = {command["file"]: re.search(r" -o (\S+)", command["command"]).group(1) for command in json.load(database)}
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        database = json.load(file)
+    commands = {command["file"]: re.search(r" -o (\S+)", command["command"]).group(1) for command in database}
     sources = sources_of(lines, commands)
     if not sources:
         return 0
     print(f"{len(sources)} of the sources: compiled, then clang-tidy", flush=True)
     objects = [commands[source] for source in sources]
     compiled = subprocess.run(["ninja", "-C", build, "-k0", "--quiet", *objects], check=False).returncode == 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = [text for text in pool.map(lambda source: tidy(build, source, lines), sources) if text]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        write_for_clang(database, folder)
+        said = [text for text in pool.map(lambda source: tidy(folder, source, lines), sources) if text]
     # A header's finding comes once for each source that includes it.
     for text in dict.fromkeys(said):
         print(text, end="")

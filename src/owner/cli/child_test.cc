@@ -1,5 +1,6 @@
 #include "cli/child.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -105,7 +106,7 @@ TEST_F(ChildTest, OneThatIsBoundEndsWithItsStarterHoweverThatEnds) {
   const pid_t starter = ::fork();
   if (starter == 0) {
     ::dup2(writes.get(), STDOUT_FILENO);
-    const auto bound = Child::start_bound({"/bin/sh", "-c", "echo; exec sleep 1000"}, {}, mask_);
+    if (!Child::start_bound({"/bin/sh", "-c", "echo; exec sleep 1000"}, {}, mask_)) ::_exit(1);
     for (;;) ::pause();
   }
   writes.reset();
