@@ -200,16 +200,19 @@ std::uint64_t Contents::unread_bytes(std::uint32_t cpu) {
 }
 
 void Contents::consume(std::uint32_t cpu, Merge& merge) {
+  // Before any ring is looked at, and be it whether there is one: Merge::begin() says why.
+  const std::uint64_t now = arch::read_raw_clock(raw_clock());
   add_users();
   merge.clear();
-  // Before any ring is looked at: Merge::begin() says why.
-  const std::uint64_t now = arch::read_raw_clock(raw_clock());
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
     Ring& ring = rings_[i];
     if (!ring.consumer) {
+      // Somebody may be writing its first record, whose time is from before those that the other rings have by now.
+      // This comes first: who takes the ring after it reads the clock after `now`.
+      const bool is_claimed = ring::Reader(memory_of(i), place_.geometry, {}).is_claimed();
       const State state = state_of(i);
-      if (state.counts.entries == 0) continue;
+      if (state.counts.entries == 0 && !is_claimed) continue;
       // From the base on, not from the oldest record: so the reader is told what was overwritten since.
       ring.consumer = std::make_unique<RingCursor>(
           memory_of(i), place_.geometry, static_cast<std::uint32_t>(i / rings_per_set_), raw_clock(), started_,

@@ -23,6 +23,10 @@ struct Place {
 
 class RingCursor {
  public:
+  // How long a writer holds up others at most, in ticks of any raw clock: some 50 ms of a fast counter, 134 ms of
+  // CLOCK_MONOTONIC.
+  static constexpr std::uint64_t kPatience = 1 << 27;
+
   // `user` is for the caller; `started` is the raw time before which there was no session.
   RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
              std::uint64_t started);
@@ -98,8 +102,6 @@ class RingCursor {
   [[nodiscard]] std::size_t gaps() const { return gaps_.size(); }
 
  private:
-  // In ticks of any raw clock: some 50 ms of a fast counter, 134 ms of CLOCK_MONOTONIC.
-  static constexpr std::uint64_t kPatience = 1 << 27;
   // Events that were discarded, noticed when the ring had `at` records: they are missing before the record of that
   // number, or an earlier one: the first that ends behind the position `full`.
   struct Gap {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -48,6 +49,15 @@ class TestDomain {
                                       false);
   }
   [[nodiscard]] domain::Event& event() { return *event_; }
+  [[nodiscard]] std::uint64_t raw_clock() const {
+    return arch::read_raw_clock(static_cast<arch::RawClock>(domain_->control().segment().raw_clock));
+  }
+  // The words of a ring of the top instance, of the first user.
+  ring::RingWords& ring_words(std::uint32_t ring) {
+    const domain::RingPlace& place = domain_->top().place;
+    std::byte* const data = domain_->users().all()[0].mapping.data();
+    return *reinterpret_cast<ring::RingWords*>(data + place.rings + ring * place.geometry.stride());
+  }
 
   // Writes an event as thread `tid`, whose number and `extra` bytes it carries.
   ssize_t write(domain::Proxy& proxy, std::uint32_t tid, std::uint32_t number, std::size_t extra = 0) {
@@ -77,14 +87,16 @@ class TestDomain {
 // Threads that write numbers from 0 on as fast as they can, until they are stopped.
 class BusyWriters {
  public:
-  BusyWriters(TestDomain& domain, unsigned count) : written_(count), tids_(count) {
+  BusyWriters(TestDomain& domain, unsigned count) : written_(count), longest_(count), tids_(count) {
     for (unsigned i = 0; i < count; ++i) {
       threads_.emplace_back([this, &domain, i] {
         domain::Proxy proxy(*domain);
         tids_[i] = this_thread();
         while (!stop_) {
           const std::uint32_t number = written_[i].load(std::memory_order_relaxed);
+          const std::uint64_t begun = domain.raw_clock();
           EXPECT_GT(domain.write(proxy, tids_[i], number, 24), 0);
+          longest_[i] = std::max<std::uint64_t>(longest_[i], domain.raw_clock() - begun);
           written_[i].store(number + 1, std::memory_order_relaxed);
         }
       });
@@ -111,9 +123,15 @@ class BusyWriters {
     return sum;
   }
 
+  // After stop(): whether one was in the middle of a write for so long that readers did not wait for it.
+  [[nodiscard]] bool has_been_away() const {
+    return std::ranges::any_of(longest_, [](std::uint64_t ticks) { return ticks >= RingCursor::kPatience; });
+  }
+
  private:
   std::atomic<bool> stop_ = false;
   std::vector<std::atomic<std::uint32_t>> written_;
+  std::vector<std::uint64_t> longest_;
   std::vector<std::uint32_t> tids_;
   std::vector<std::thread> threads_;
 };
